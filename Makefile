@@ -1,0 +1,45 @@
+# Every target makes its own virtual environment: a fresh machine needs Python 3.11 and make.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml
+
+.PHONY: demo test test-slow lint format docs bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/vebnn demo --out demo
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n 2
+
+test-slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.installed
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) demo site
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-%: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@ $(VENV)/.installed

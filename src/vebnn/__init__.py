@@ -1,0 +1,43 @@
+"""Neural-network regression with honest error bars, split into noise and ignorance.
+
+Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets two JAX options,
+and only where you have not set them yourself: see :mod:`vebnn.runtime`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from vebnn import runtime as _runtime
+
+if TYPE_CHECKING:
+    from vebnn.estimators import VeBNNRegressor
+    from vebnn.inference import MAP, PSGLD, Ensemble
+    from vebnn.networks import MLP
+    from vebnn.prediction import Prediction
+    from vebnn.training import Training
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "VeBNNRegressor": "vebnn.estimators",
+    "Prediction": "vebnn.prediction",
+    "MLP": "vebnn.networks",
+    "MAP": "vebnn.inference",
+    "PSGLD": "vebnn.inference",
+    "Ensemble": "vebnn.inference",
+    "Training": "vebnn.training",
+}
+
+__all__ = ["MAP", "MLP", "PSGLD", "Ensemble", "Prediction", "Training", "VeBNNRegressor"]
+
+_runtime.configure()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'vebnn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,288 @@
+"""Algorithm 1: mean network, then rounds of variance network and Bayesian network."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import jax
+import numpy as np
+
+from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.cooperative.mean import (
+    OutOfFold,
+    Split,
+    out_of_fold,
+    split_rows,
+    train_means,
+)
+from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
+from vebnn.cooperative.variance import (
+    Noise,
+    Residuals,
+    aleatoric_variance,
+    log_marginal_likelihood,
+    train_variance,
+)
+from vebnn.inference import Engine, Posterior, Problem
+from vebnn.inference.functions import evaluate, evaluate_draws, pool_chains
+from vebnn.networks.adapters import build_networks
+from vebnn.training import Objective, Stage, Trained, Training
+from vebnn.types import Dataset, Key, Params
+
+
+@dataclass(frozen=True)
+class Cooperative:
+    """Settings of Algorithm 1.
+
+    Args:
+      network: recipe of the mean network, which is also the Bayesian network.
+      variance_network: recipe of the variance network.
+      engine: inference engine of Step 3.
+      rounds: K, how often Steps 2 and 3 are repeated.
+      iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2
+        and runs the costly Step 3 once (end of the paper's appendix on bias).
+      choose_round: ``"marginal_likelihood"`` takes the round after the first with the largest LMglk
+        (Algorithm 1); ``"validation"`` the one with the smallest validation NLL; ``"last"`` the last.
+      residuals: where Step 2's residuals come from. ``"in_sample"``: the network that was trained on
+        them (paper). ``"cross_fit"``: networks that never saw them, less those networks' own spread.
+      num_folds: number of networks for ``"cross_fit"``.
+      rescale_residuals: give Step 2 residuals of mean one, per output.
+      mean_training: Step 1's training.
+      variance_training: Step 2's training.
+      weight_decay: L2 factor of Step 1.
+      prior_precision: κ of the Bayesian network's prior N(0, 1/κ).
+      validation_fraction: share of the rows that stops Step 1 early.
+      refit: train Step 1 again on all rows for the best number of epochs.
+    """
+
+    network: Any
+    variance_network: Any
+    engine: Engine
+    rounds: int
+    iterate: Literal["posterior", "mean"]
+    choose_round: Literal["marginal_likelihood", "validation", "last"]
+    residuals: Literal["in_sample", "cross_fit"]
+    num_folds: int
+    rescale_residuals: bool
+    mean_training: Training
+    variance_training: Training
+    weight_decay: float
+    prior_precision: float
+    validation_fraction: float
+    refit: bool
+
+
+class Round(NamedTuple):
+    """How one round went."""
+
+    number: int
+    log_marginal_likelihood: float  # LMglk per observation, on the training rows
+    validation_nll: float  # per observation, in standardised units
+    validation_kind: str  # "held out" rows, or "leave one out" from the draws
+    typical_noise_std: float  # root mean aleatoric variance, in standardised units
+    variance_epochs: int
+
+
+class Fitted(NamedTuple):
+    """What Algorithm 1 leaves behind, in standardised units."""
+
+    mean_params: Params  # Step 1
+    noise: Noise  # Step 2 of the chosen round
+    posterior: Posterior  # Step 3 of the chosen round
+    rounds: tuple[Round, ...]
+    chosen_round: int
+    mean_history: np.ndarray
+    skeleton: Any  # the mean and Bayesian network without weights
+    variance_skeleton: Any
+
+
+def fit_cooperative(
+    key: Key,
+    settings: Cooperative,
+    data: Dataset,
+    *,
+    held_out: Dataset | None = None,
+    stage: Stage,
+) -> Fitted:
+    """Run Algorithm 1.
+
+    Args:
+      key: random key; the same key gives the same result on the same machine.
+      settings: see :class:`Cooperative`.
+      data: standardised rows; ``variance`` is known measurement variance beside the noise to learn.
+      held_out: rows for early stopping and validation NLL, never trained on.
+      stage: name and watcher of the work.
+    """
+    learner = _Learner(key, settings, data, held_out, stage)
+    means = learner.step_1(noise_variance=None, attempt=0)
+    mean_history = means.history[0]
+    results: list[tuple[Noise, Posterior, Round]] = []
+    earlier: Posterior | None = None
+    for number in range(1, settings.rounds + 1):
+        # Step 2: fresh variance network, mean fixed.
+        noise = learner.step_2(number, means, earlier)
+        noise_variance = aleatoric_variance(learner.variance_skeleton, noise, data.x)
+        again = number < settings.rounds
+        if again and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
+            # The variance just learned reweights the samples of the next mean (paper, eq. 32).
+            means = learner.step_1(noise_variance, attempt=number)
+        if again and settings.iterate == "mean":
+            continue
+        # Step 3: Bayesian network, noise fixed.
+        earlier = learner.step_3(number, noise_variance, means)
+        results.append((noise, earlier, learner.score(number, noise, noise_variance, earlier)))
+    chosen = _choose([result[2] for result in results], settings.choose_round)
+    noise, posterior, _ = results[chosen]
+    return Fitted(
+        mean_params=_first(means.params),
+        noise=noise,
+        posterior=posterior,
+        rounds=tuple(result[2] for result in results),
+        chosen_round=results[chosen][2].number,
+        mean_history=mean_history,
+        skeleton=learner.skeleton,
+        variance_skeleton=learner.variance_skeleton,
+    )
+
+
+class _Learner:
+    """The three steps, with what they share."""
+
+    def __init__(
+        self, key: Key, settings: Cooperative, data: Dataset, held_out: Dataset | None, stage: Stage
+    ) -> None:
+        self.key, self.settings, self.data, self.held_out = key, settings, data, held_out
+        self.stage = stage
+        self.in_shape, self.out_size = data.x.shape[1:], data.target.shape[-1]
+        self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
+        self.num_folds = min(self.num_folds, len(data.x))
+        self.starts, self.skeleton = self._networks(
+            settings.network, self.out_size, self._key("networks"), self.num_folds + 1
+        )
+        # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
+        extra = None if held_out is None else len(data.x) + np.arange(len(held_out.x))
+        self.split: Split = split_rows(
+            np.random.default_rng(np.asarray(jax.random.key_data(self._key("split")))),
+            len(data.x),
+            self.num_folds,
+            settings.validation_fraction,
+            extra,
+        )
+
+    def step_1(self, noise_variance: np.ndarray | None, attempt: int) -> Trained:
+        """Train the mean network and the fold networks; constant noise unless one is given."""
+        variance = self.data.variance + (1 if noise_variance is None else noise_variance)
+        # Only ratios of variances matter for the mean; their size would change the weight decay.
+        data = self.data._replace(variance=variance / variance.mean())
+        if self.held_out is not None:
+            watched = self.held_out._replace(variance=np.ones_like(self.held_out.target))
+            data = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, watched)
+        name = "Step 1" if attempt == 0 else f"Round {attempt + 1} · Step 1"
+        return train_means(
+            self._key("step 1", attempt),
+            self.skeleton,
+            self.starts,
+            data,
+            self.split,
+            self.settings.mean_training,
+            weight_decay=self.settings.weight_decay,
+            refit=self.settings.refit,
+            stage=self.stage.within(name),
+        )
+
+    def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> Noise:
+        """Train a fresh variance network on the squared residuals of the current mean."""
+        start, self.variance_skeleton = self._networks(
+            self.settings.variance_network,
+            2 * self.out_size,
+            self._key("variance network", number),
+            1,
+        )
+        outputs = None if earlier is None else self._outputs(earlier, self.data.x)
+        watch_evidence = outputs is not None and self.settings.residuals == "in_sample"
+        return train_variance(
+            self._key("step 2", number),
+            self.variance_skeleton,
+            start,
+            self.data,
+            self._residuals(means, outputs),
+            self.settings.variance_training,
+            rescale=self.settings.rescale_residuals,
+            posterior=(outputs, self.data) if watch_evidence else None,  # type: ignore[arg-type]
+            stage=self.stage.within(f"Round {number} · Step 2"),
+        )
+
+    def step_3(self, number: int, noise_variance: np.ndarray, means: Trained) -> Posterior:
+        """Infer the Bayesian network with the noise fixed, warm-started from Step 1."""
+        objective = Objective(
+            GaussianNoiseGiven(self.skeleton),
+            IsotropicPrior(np.float32(self.settings.prior_precision)),
+        )
+        recipe, shape, size = self.settings.network, self.in_shape, self.out_size
+        problem = Problem(
+            objective=objective,
+            data=self.data._replace(variance=noise_variance + self.data.variance),
+            initialise=lambda keys: build_networks(recipe, shape, size, keys)[0],
+            starts=means.params,
+            validation_rows=np.setdiff1d(self.split.final_rows[0], self.split.train_rows[0]),
+        )
+        return self.settings.engine.run(
+            self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
+        )
+
+    def score(
+        self, number: int, noise: Noise, noise_variance: np.ndarray, posterior: Posterior
+    ) -> Round:
+        """Sum up a round."""
+        outputs = self._outputs(posterior, self.data.x)
+        variance = noise_variance + self.data.variance
+        evidence = log_marginal_likelihood(outputs, self.data, variance) / self.data.weight.sum()
+        if self.held_out is None:
+            nll, kind = leave_one_out_nll(outputs, self.data, variance), "leave one out"
+        else:
+            there = self.held_out
+            fresh = aleatoric_variance(self.variance_skeleton, noise, there.x) + there.variance
+            nll, kind = held_out_nll(self._outputs(posterior, there.x), there, fresh), "held out"
+        return Round(
+            number=number,
+            log_marginal_likelihood=float(evidence),
+            validation_nll=float(nll),
+            validation_kind=kind,
+            typical_noise_std=float(np.sqrt(noise_variance.mean())),
+            variance_epochs=int(noise.num_epochs),
+        )
+
+    def _residuals(self, means: Trained, outputs: np.ndarray | None) -> Residuals:
+        data = self.data
+        if self.num_folds > 1:
+            folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
+            unseen: OutOfFold = out_of_fold(self.skeleton, folds, self.split, data.x)
+            return Residuals((unseen.mean - data.target) ** 2, unseen.variance + data.variance)
+        if outputs is None:
+            mean = np.asarray(evaluate(self.skeleton, _first(means.params), data.x))
+        else:
+            mean = outputs.mean(axis=0)
+        return Residuals((mean - data.target) ** 2, data.variance)
+
+    def _outputs(self, posterior: Posterior, x: np.ndarray) -> np.ndarray:
+        return np.asarray(evaluate_draws(self.skeleton, pool_chains(posterior.draws), x))
+
+    def _networks(self, recipe: Any, out_size: int, key: Key, count: int) -> tuple[Params, Any]:
+        return build_networks(recipe, self.in_shape, out_size, jax.random.split(key, count))
+
+    def _key(self, purpose: str, number: int = 0) -> Key:
+        purposes = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
+        return jax.random.fold_in(self.key, number * len(purposes) + purposes.index(purpose))
+
+
+def _choose(rounds: list[Round], how: str) -> int:
+    if how == "last":
+        return len(rounds) - 1
+    if how == "validation":
+        return int(np.argmin([one.validation_nll for one in rounds]))
+    # Algorithm 1: arg max over i > 1; with K = 1 there is only one round.
+    later = range(1, len(rounds)) if len(rounds) > 1 else range(1)
+    return max(later, key=lambda index: rounds[index].log_marginal_likelihood)
+
+
+def _first(stacked: Params) -> Params:
+    return jax.tree.map(lambda leaf: leaf[0], stacked)

@@ -1,0 +1,55 @@
+"""Network × likelihood: the log-likelihoods of the three steps, summed over a batch."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vebnn.likelihoods import gamma, gaussian, prior
+from vebnn.types import Array, Dataset, Key, Module, Params
+
+
+class GaussianNoiseGiven(eqx.Module):
+    """Steps 1 and 3: the network is the mean, the variance comes with the data (eq. 10)."""
+
+    skeleton: Any
+
+    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+        """Return Σ log N(y | μ(x; θ), variance)."""
+        mean = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
+        return jnp.sum(batch.weight * gaussian.log_prob(batch.target, mean, batch.variance))
+
+
+class GammaResiduals(eqx.Module):
+    """Step 2: the network is the noise; targets are squared residuals (eq. 6).
+
+    The data's ``variance`` is the part of a squared residual's mean that is not noise.
+    """
+
+    skeleton: Any
+
+    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+        """Return Σ log Gamma(r | α(x; φ), λ(x; φ))."""
+        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
+        distribution = gamma.from_network(raw).plus(batch.variance)
+        return jnp.sum(batch.weight * gamma.log_prob(batch.target, distribution))
+
+
+class IsotropicPrior(eqx.Module):
+    """N(0, 1/κ) on every weight; κ is an array, so that another κ needs no new compilation."""
+
+    precision: Array
+
+    def __call__(self, params: Params) -> Array:
+        """Return log p(θ)."""
+        return prior.total_log_prob(params, self.precision)
+
+
+def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
+    """Apply a network to every row, each with its own key for dropout."""
+    if key is None:
+        return jax.vmap(network)(x)
+    return jax.vmap(lambda row, key_row: network(row, key=key_row))(
+        x, jax.random.split(key, x.shape[0])
+    )

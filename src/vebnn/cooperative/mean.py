@@ -1,0 +1,110 @@
+"""Step 1: train the mean network, and with it the networks of the cross-fit folds."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.inference.functions import evaluate_draws
+from vebnn.training import Objective, Stage, Trained, Training, pad_rows, train
+from vebnn.types import Dataset, Key, Params
+
+
+class Split(NamedTuple):
+    """Who trains on which rows. Run 0 is the mean network, the others are the folds' networks."""
+
+    train_rows: list[np.ndarray]
+    watch_rows: list[np.ndarray]
+    final_rows: list[np.ndarray]  # for the refit: training and validation rows together
+    fold: np.ndarray  # which fold each row belongs to
+
+
+def split_rows(
+    rng: np.random.Generator,
+    num_rows: int,
+    num_folds: int,
+    validation_fraction: float,
+    held_out: np.ndarray | None = None,
+) -> Split:
+    """Deal rows into folds, and every run's rows into training and validation.
+
+    Args:
+      rng: source of the random order.
+      num_rows: rows available for training.
+      num_folds: number of folds; 0 for none.
+      validation_fraction: share of the rows that early stopping of run 0 watches.
+      held_out: row numbers the user set aside for validation; they are watched by every run instead.
+    """
+    own = np.arange(num_rows)
+    fold = rng.permutation(own) % max(num_folds, 1)
+    cut = round(validation_fraction * num_rows)
+    order = rng.permutation(own)
+    # Run 0 sets some rows aside; a fold's network has its own fold to watch.
+    watch = [order[:cut], *(own[fold == number] for number in range(num_folds))]
+    train = [np.setdiff1d(own, rows) for rows in watch]
+    final = [own, *train[1:]]
+    if held_out is not None:
+        train, watch = final, [held_out] * len(watch)
+    # With too few rows to set any aside, the training rows themselves are watched.
+    watch = [rows if len(rows) else train[run] for run, rows in enumerate(watch)]
+    return Split(train, watch, final, fold)
+
+
+def train_means(
+    key: Key,
+    skeleton: Any,
+    starts: Params,
+    data: Dataset,
+    split: Split,
+    settings: Training,
+    *,
+    weight_decay: float,
+    refit: bool,
+    stage: Stage,
+) -> Trained:
+    """Minimise Σ (y − μ)²/variance + L2 for the mean network and all folds at once (eq. 2).
+
+    With ``refit``, each network is trained anew, from the same start, on its training and validation
+    rows together, for its best number of epochs.
+    """
+    key_search, key_refit = jax.random.split(key)
+    # PyTorch's L2 term is added to a mean over rows, a prior to the sum: hence the number of rows.
+    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * len(split.final_rows[0])))
+    objective = Objective(GaussianNoiseGiven(skeleton), decay)
+    found = train(
+        key_search,
+        objective,
+        starts,
+        data,
+        pad_rows(split.train_rows),
+        settings,
+        watch_rows=pad_rows(split.watch_rows),
+        stage=stage,
+    )
+    if not refit:
+        return found
+    return train(
+        key_refit,
+        objective,
+        starts,
+        data,
+        pad_rows(split.final_rows),
+        settings,
+        num_epochs=found.best_epoch,
+        stage=stage.within("all rows"),
+    )
+
+
+class OutOfFold(NamedTuple):
+    """What networks that never saw a row say about it."""
+
+    mean: np.ndarray
+    variance: np.ndarray  # spread of the fold networks: how far such a mean can be off
+
+
+def out_of_fold(skeleton: Any, fold_params: Params, split: Split, x: np.ndarray) -> OutOfFold:
+    """Predict each row with the network of its fold."""
+    every = np.asarray(evaluate_draws(skeleton, fold_params, x))
+    mean = every[split.fold, np.arange(len(split.fold))]
+    return OutOfFold(mean, every.var(axis=0, ddof=1))

@@ -1,0 +1,132 @@
+"""Step 2: train the variance network on squared residuals (paper, eqs. 6 to 8)."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import logsumexp
+
+from vebnn.cooperative.likelihoods import GammaResiduals, IsotropicPrior
+from vebnn.inference.functions import evaluate
+from vebnn.likelihoods import gamma, gaussian
+from vebnn.training import Objective, Stage, Training, all_rows, train
+from vebnn.types import Array, Dataset, Key, Params
+
+
+class Residuals(NamedTuple):
+    """What Step 2 learns from; all ``(rows, ..., outputs)``."""
+
+    squared: np.ndarray
+    offset: np.ndarray  # the part of a squared residual's mean that is not noise
+
+
+class Noise(NamedTuple):
+    """A trained variance network."""
+
+    params: Params
+    scale: np.ndarray  # (outputs,): factor on the network's α/λ
+    num_epochs: np.ndarray
+    history: np.ndarray
+
+
+def aleatoric_variance(skeleton: Any, noise: Noise, x: np.ndarray) -> np.ndarray:
+    """Return σ_a²(x) = scale · α/λ (paper, eq. 8)."""
+    return np.asarray(_mean_of_gamma(skeleton, noise.params, x)) * noise.scale
+
+
+@eqx.filter_jit
+def _mean_of_gamma(skeleton: Any, params: Params, x: Array) -> Array:
+    return gamma.from_network(evaluate(skeleton, params, x)).mean
+
+
+def train_variance(
+    key: Key,
+    skeleton: Any,
+    start: Params,
+    data: Dataset,
+    residuals: Residuals,
+    settings: Training,
+    *,
+    rescale: bool,
+    posterior: tuple[np.ndarray, Dataset] | None,
+    stage: Stage,
+) -> Noise:
+    """Find the MAP variance network: Gamma likelihood, N(0, 1) prior on its weights.
+
+    Args:
+      key: random key.
+      skeleton: the variance network without its weights.
+      start: initial weights, stacked as for a fleet of one.
+      data: inputs and weights of the rows.
+      residuals: squared residuals and the part of them that is not noise.
+      settings: epochs, learning rate, batch size, patience.
+      rescale: divide residuals by their mean, per output, and multiply σ_a² back. The N(0, 1) prior
+        has a scale built in; rescaled, it says "constant noise of the observed size".
+      posterior: the outputs of the draws of the round before and the observations they explain.
+        If given, early stopping watches the log marginal likelihood, as the paper's code does from
+        round 2 on; otherwise the objective itself.
+      stage: name and watcher of this piece of work.
+    """
+    weight = np.asarray(data.weight)
+    rows = tuple(range(weight.ndim - 1))
+    mean_noise = (weight * residuals.squared).sum(rows) / weight.sum(rows)
+    scale = np.maximum(mean_noise, 1e-12) if rescale else np.ones_like(mean_noise)
+    learn = data._replace(target=residuals.squared / scale, variance=residuals.offset / scale)
+    objective = Objective(GammaResiduals(skeleton), IsotropicPrior(np.float32(1)))
+    everything = all_rows(len(data.x))
+    monitor: Any = _WholeObjective(objective)
+    if posterior is not None:
+        outputs, observed = posterior
+        wide = scale.reshape((1,) * len(rows) + scale.shape)
+        monitor = _MarginalLikelihood(skeleton, outputs, observed, wide)
+    trained = train(
+        key,
+        objective,
+        start,
+        learn,
+        everything,
+        settings,
+        watch_rows=everything,
+        monitor=monitor,
+        stage=stage,
+    )
+    params = jax.tree.map(lambda leaf: leaf[0], trained.params)
+    return Noise(params, scale, trained.num_epochs[0], trained.history[0])
+
+
+@eqx.filter_jit
+def log_marginal_likelihood(outputs: Array, observed: Dataset, variance: Array) -> Array:
+    """Return LMglk = log E_θ[p(y | θ, φ)] over draws (Algorithm 1), on the given rows.
+
+    Args:
+      outputs: ``(draws, rows, ..., outputs)``, what each draw predicts.
+      observed: targets and weights.
+      variance: the noise of each target.
+    """
+
+    def of_draw(mean: Array) -> Array:
+        return jnp.sum(observed.weight * gaussian.log_prob(observed.target, mean, variance))
+
+    return logsumexp(jax.lax.map(of_draw, outputs)) - jnp.log(outputs.shape[0])
+
+
+class _WholeObjective(eqx.Module):
+    objective: Objective
+
+    def __call__(self, params: Params, data: Dataset) -> Array:
+        return self.objective(params, data, 1) / jnp.sum(data.weight)
+
+
+class _MarginalLikelihood(eqx.Module):
+    skeleton: Any
+    outputs: Array
+    observed: Dataset
+    scale: Array
+
+    def __call__(self, params: Params, data: Dataset) -> Array:
+        raw = jax.vmap(eqx.combine(params, self.skeleton))(data.x)
+        variance = gamma.from_network(raw).mean * self.scale + self.observed.variance
+        evidence = log_marginal_likelihood(self.outputs, self.observed, variance)
+        return -evidence / jnp.sum(self.observed.weight)

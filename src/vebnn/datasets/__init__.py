@@ -1,0 +1,1 @@
+"""Data with names: the paper's toy problems and the UCI sets."""

@@ -1,0 +1,87 @@
+"""Have the chains converged? Judged on predictions, for weights have no meaning of their own.
+
+Two networks that swap hidden units are the same function with other weights, so R-hat and effective
+sample size are computed for the predicted means at some inputs.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from arviz_stats.base import array_stats
+
+from vebnn.inference.functions import evaluate_draws, pool_chains
+from vebnn.types import Array, Params
+
+# R-hat above this at the typical input, or fewer effective draws than this, deserves a warning.
+POOR_R_HAT = 1.3
+POOR_EFFECTIVE_SIZE = 20
+NUM_INPUTS = 64
+
+
+class ChainDiagnostics(NamedTuple):
+    """Convergence of the predicted means, one entry per input and output."""
+
+    r_hat: np.ndarray
+    effective_size: np.ndarray
+    num_chains: int
+    num_draws: int
+
+    @property
+    def typical_r_hat(self) -> float:
+        """Median over inputs."""
+        return float(np.median(self.r_hat))
+
+    @property
+    def typical_effective_size(self) -> float:
+        """Median over inputs."""
+        return float(np.median(self.effective_size))
+
+    def complaint(self) -> str | None:
+        """Return what is wrong and what to try, or nothing."""
+        r_hat, size = self.typical_r_hat, self.typical_effective_size
+        if r_hat <= POOR_R_HAT and size >= POOR_EFFECTIVE_SIZE:
+            return None
+        return (
+            f"The chains have not mixed well: R-hat of the predictions is {r_hat:.2f} (1 is best) "
+            f"and {self.num_chains * self.num_draws} draws count as {size:.0f} independent ones. "
+            f"The epistemic uncertainty may be too small; try more `burn_in`, a larger `thinning` "
+            f"or more `num_chains`, for example inference=PSGLD(burn_in=…, num_chains=8)."
+        )
+
+
+def outputs_by_chain(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
+    """Return predicted means, ``(chains, draws, rows, ..., outputs)``."""
+    chains, per_chain = jax.tree.leaves(draws)[0].shape[:2]
+    outputs = np.asarray(evaluate_draws(skeleton, pool_chains(draws), x))
+    return outputs.reshape(chains, per_chain, *outputs.shape[1:])
+
+
+def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:
+    """Compute rank-normalised split R-hat and bulk effective size (Vehtari et al. 2021).
+
+    Args:
+      outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain.
+    """
+    chains, draws = outputs.shape[:2]
+    flat = outputs.reshape(chains, draws, -1).astype(float)
+    if chains == 1:
+        # One chain is compared with itself: its first half with its second.
+        half = draws // 2
+        flat = np.stack([flat[0, :half], flat[0, -half:]])
+    r_hat = array_stats.rhat(flat, chain_axis=0, draw_axis=1)
+    size = array_stats.ess(flat, chain_axis=0, draw_axis=1)
+    return ChainDiagnostics(np.asarray(r_hat), np.asarray(size), chains, draws)
+
+
+def to_arviz(outputs: np.ndarray, observed: np.ndarray) -> Any:
+    """Return the chains as an ArviZ data tree, variable ``mean``, for its plots and summaries.
+
+    Raises:
+      ImportError: if ArviZ is not installed.
+    """
+    try:
+        import arviz_base
+    except ImportError as error:
+        raise ImportError("Exporting chains needs ArviZ: pip install 'vebnn[arviz]'.") from error
+    return arviz_base.from_dict({"posterior": {"mean": outputs}, "observed_data": {"y": observed}})

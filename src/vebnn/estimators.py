@@ -1,0 +1,338 @@
+"""The scikit-learn face."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from vebnn.arguments import require_number, require_one_of, require_whole
+from vebnn.cooperative import Cooperative, Fitted, fit_cooperative
+from vebnn.cooperative.variance import aleatoric_variance
+from vebnn.diagnostics import (
+    NUM_INPUTS,
+    ChainDiagnostics,
+    diagnose_chains,
+    outputs_by_chain,
+    to_arviz,
+)
+from vebnn.inference import ENGINES, Engine
+from vebnn.inference.functions import evaluate_draws, moments, pool_chains
+from vebnn.networks import MLP
+from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
+from vebnn.prediction import Prediction
+from vebnn.preprocessing import Standardiser
+from vebnn.training import Observer, Stage, Training
+from vebnn.types import Dataset
+
+DEFAULT_NETWORK = MLP((50, 50), activation="silu")
+DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="tanh")
+DEFAULT_MEAN_TRAINING = Training(num_epochs=5_000, patience=300)
+DEFAULT_VARIANCE_TRAINING = Training(num_epochs=5_000, patience=100)
+
+
+class VeBNNRegressor(RegressorMixin, BaseEstimator):
+    """Regression with error bars split into noise (aleatoric) and ignorance (epistemic).
+
+    A mean network is trained; a variance network learns the noise from its squared residuals; a
+    Bayesian neural network with that noise fixed gives the mean and its uncertainty (Algorithm 1 of
+    the VeBNN paper). Inputs and targets are standardised inside; results are in your units.
+
+    Args:
+      network: the mean network, which is also the Bayesian network: a recipe such as
+        ``MLP((50, 50), activation="tanh")``, an Equinox or Flax module acting on one example, or
+        an ``(init, apply)`` pair.
+      variance_network: the network that learns the noise; twice as many outputs as targets.
+      inference: ``"psgld"``, ``"ensemble"``, ``"map"``, or a configured engine such as
+        ``PSGLD(num_chains=8)``.
+      rounds: how often Steps 2 and 3 are repeated (K of Algorithm 1).
+      iterate: ``"posterior"`` repeats Steps 2 and 3; ``"mean"`` repeats Steps 1 and 2, then runs
+        Step 3 once.
+      choose_round: ``"validation"``, ``"marginal_likelihood"`` (paper) or ``"last"``.
+      residuals: ``"cross_fit"`` learns the noise from rows the mean had not seen, ``"in_sample"``
+        (paper) from those it was trained on, which makes the noise look too small.
+      num_folds: networks used for ``"cross_fit"``.
+      rescale_residuals: learn the noise relative to its mean size.
+      mean_training: epochs, learning rate, batch size and patience of Step 1.
+      variance_training: the same of Step 2.
+      weight_decay: L2 factor of Step 1.
+      prior_precision: precision κ of the prior N(0, 1/κ) on the Bayesian network's weights.
+      validation_fraction: share of the rows that stops Step 1 early, unless ``fit`` is given
+        ``X_val`` and ``y_val``.
+      refit: train Step 1 again on all rows for the best number of epochs.
+      random_state: an integer makes ``fit`` bit-reproducible on one machine.
+      verbose: 1 shows progress bars.
+      checkpoint: a folder; an interrupted ``fit`` goes on from there when called again.
+
+    Attributes:
+      rounds_: a report per round; ``chosen_round_`` is the number of the one in use.
+      diagnostics_: convergence of the chains in prediction space, for engines that have chains.
+      n_features_in_, feature_names_in_: as in scikit-learn.
+
+    Example:
+      >>> model = VeBNNRegressor(random_state=0).fit(X, y)
+      >>> p = model.predict_distribution(X_new)
+      >>> p.mean, p.aleatoric_std, p.epistemic_std, p.interval(0.95)
+    """
+
+    def __init__(
+        self,
+        network: Any = None,
+        *,
+        variance_network: Any = None,
+        inference: str | Engine = "psgld",
+        rounds: int = 1,
+        iterate: str = "posterior",
+        choose_round: str = "validation",
+        residuals: str = "cross_fit",
+        num_folds: int = 5,
+        rescale_residuals: bool = True,
+        mean_training: Training | None = None,
+        variance_training: Training | None = None,
+        weight_decay: float = 1e-6,
+        prior_precision: float = 1.0,
+        validation_fraction: float = 0.2,
+        refit: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.network = network
+        self.variance_network = variance_network
+        self.inference = inference
+        self.rounds = rounds
+        self.iterate = iterate
+        self.choose_round = choose_round
+        self.residuals = residuals
+        self.num_folds = num_folds
+        self.rescale_residuals = rescale_residuals
+        self.mean_training = mean_training
+        self.variance_training = variance_training
+        self.weight_decay = weight_decay
+        self.prior_precision = prior_precision
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        y_std: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> "VeBNNRegressor":
+        """Learn from rows.
+
+        Args:
+          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks.
+          y: ``(rows,)`` or ``(rows, ..., outputs)``.
+          sample_weight: ``(rows,)``, how often each row counts.
+          y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. The
+            variance network then learns only the noise beyond it.
+          X_val: rows for early stopping and the validation NLL of each round; never trained on.
+          y_val: their targets.
+        """
+        settings = self._settings()
+        names = getattr(y, "columns", None)
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, dtype=float, allow_nd=self._many_axes
+        )
+        if (X_val is None) != (y_val is None):
+            raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
+        self.target_names_ = None if names is None else tuple(map(str, names))
+        self.one_output_ = y.ndim == 1
+        self.in_shape_ = X.shape[1:]
+        weight = _row_weight(sample_weight, len(X))
+        self.x_units_ = Standardiser.learn(X, weight)
+        self.y_units_ = Standardiser.learn(self._columns(y), weight)
+        data = self._dataset(X, y, weight, y_std)
+        held_out = None
+        if X_val is not None:
+            X_val, y_val = validate_data(
+                self,
+                X_val,
+                y_val,
+                reset=False,
+                multi_output=True,
+                y_numeric=True,
+                dtype=float,
+                allow_nd=self._many_axes,
+            )
+            held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        watchers: list[Observer] = [Progress()] if self.verbose else []
+        if self.checkpoint is not None:
+            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, data, seed)))
+        with Observers(watchers) as observers:
+            self.fitted_ = fit_cooperative(
+                jax.random.key(seed), settings, data, held_out=held_out, stage=Stage("", observers)
+            )
+        self.rounds_ = self.fitted_.rounds
+        self.chosen_round_ = self.fitted_.chosen_round
+        self.diagnostics_ = self._diagnose(data.x)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Return the predictive mean and, if asked for, the total standard deviation."""
+        prediction = self.predict_distribution(X)
+        return (prediction.mean, prediction.std) if return_std else prediction.mean
+
+    def predict_distribution(self, X: Any, *, y_std: Any = None) -> Prediction:
+        """Return the whole predictive distribution.
+
+        Args:
+          X: rows like those of ``fit``.
+          y_std: known std of the measurement error of the new targets; it adds to the noise.
+        """
+        index = getattr(X, "index", None)
+        x = self._inputs(X)
+        fitted: Fitted = self.fitted_
+        draws = pool_chains(fitted.posterior.draws)
+        mean, epistemic = moments(fitted.skeleton, draws, x)
+        noise = aleatoric_variance(fitted.variance_skeleton, fitted.noise, x)
+        scale = self.y_units_.scale
+        aleatoric = np.asarray(noise, float) * scale**2
+        if y_std is not None:
+            aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
+
+        def load_draws() -> np.ndarray:
+            outputs = np.asarray(evaluate_draws(fitted.skeleton, draws, x), float)
+            return self._like_y(self.y_units_.restore(outputs))
+
+        return Prediction(
+            mean=self._like_y(self.y_units_.restore(np.asarray(mean, float))),
+            aleatoric_variance=self._like_y(aleatoric),
+            epistemic_variance=self._like_y(np.asarray(epistemic, float) * scale**2),
+            load_draws=load_draws,
+            target_names=self.target_names_,
+            index=index,
+        )
+
+    def to_arviz(self, X: Any, y: Any) -> Any:
+        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
+        outputs = self._outputs_by_chain(self._inputs(X))
+        return to_arviz(self._like_y(self.y_units_.restore(outputs)), np.asarray(y))
+
+    def save(self, folder: str | Path) -> None:
+        """Save the fitted model to a folder; see :mod:`vebnn.persistence`."""
+        from vebnn.persistence import save
+
+        check_is_fitted(self)
+        save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path, **networks: Any) -> "VeBNNRegressor":
+        """Load a saved model; pass ``network=`` again if it was one of your own."""
+        from vebnn.persistence import load
+
+        return load(cls, folder, **networks)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def _settings(self) -> Cooperative:
+        """Check every argument, before any training, and fill in what was left open."""
+        require_whole("rounds", self.rounds, 1)
+        require_whole("num_folds", self.num_folds, 2)
+        require_one_of("iterate", self.iterate, ("posterior", "mean"))
+        require_one_of("choose_round", self.choose_round, ("validation", "marginal_likelihood", "last"))
+        require_one_of("residuals", self.residuals, ("cross_fit", "in_sample"))
+        require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
+        require_number("prior_precision", self.prior_precision, 0, np.inf)
+        require_number("validation_fraction", self.validation_fraction, 0, 1)
+        engine = self.inference
+        if not hasattr(engine, "run"):
+            require_one_of("inference", engine, tuple(ENGINES))
+            engine = ENGINES[engine]()
+        return Cooperative(
+            network=DEFAULT_NETWORK if self.network is None else self.network,
+            variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
+            engine=engine,
+            rounds=self.rounds,
+            iterate=self.iterate,  # type: ignore[arg-type]
+            choose_round=self.choose_round,  # type: ignore[arg-type]
+            residuals=self.residuals,  # type: ignore[arg-type]
+            num_folds=self.num_folds,
+            rescale_residuals=self.rescale_residuals,
+            mean_training=self.mean_training or DEFAULT_MEAN_TRAINING,
+            variance_training=self.variance_training or DEFAULT_VARIANCE_TRAINING,
+            weight_decay=self.weight_decay,
+            prior_precision=self.prior_precision,
+            validation_fraction=self.validation_fraction,
+            refit=self.refit,
+        )
+
+    @property
+    def _many_axes(self) -> bool:
+        """Sequences and images are for networks that know what to do with them."""
+        return self.network is not None and not isinstance(self.network, MLP)
+
+    def _inputs(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=float, allow_nd=self._many_axes)
+        return self.x_units_.standardise(X).astype(np.float32)
+
+    def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
+        """Bring rows into standardised units."""
+        target = self.y_units_.standardise(self._columns(y))
+        known = np.zeros_like(target)
+        if y_std is not None:
+            known = known + (_known_std(y_std, target.shape) / self.y_units_.scale) ** 2
+        by_entry = weight.reshape(-1, *(1,) * (target.ndim - 1)) * np.ones_like(target)
+        arrays = (self.x_units_.standardise(X), target, by_entry, known)
+        return Dataset(*(array.astype(np.float32) for array in arrays))
+
+    def _columns(self, y: np.ndarray) -> np.ndarray:
+        return y[:, None] if self.one_output_ else y
+
+    def _like_y(self, values: np.ndarray) -> np.ndarray:
+        return values[..., 0] if self.one_output_ else values
+
+    def _outputs_by_chain(self, x: np.ndarray) -> np.ndarray:
+        return outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, x)
+
+    def _diagnose(self, x: np.ndarray) -> ChainDiagnostics | None:
+        if not self.fitted_.posterior.markov:
+            return None
+        some = np.linspace(0, len(x) - 1, min(NUM_INPUTS, len(x))).round().astype(int)
+        diagnostics = diagnose_chains(self._outputs_by_chain(x[some]))
+        if complaint := diagnostics.complaint():
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
+        return diagnostics
+
+
+def _row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(num_rows)
+    weight = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
+    if weight.shape != (num_rows,):
+        raise ValueError(f"The shape of `sample_weight` must be ({num_rows},). Got {weight.shape}.")
+    if weight.min() < 0 or weight.sum() == 0:
+        raise ValueError("The `sample_weight` must be non-negative, and not all zero.")
+    return weight
+
+
+def _known_std(y_std: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return measurement errors in the user's units, one for every entry of the targets."""
+    known = check_array(y_std, ensure_2d=False, allow_nd=True, dtype=float, input_name="y_std")
+    if known.ndim < len(shape):
+        known = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
+    if known.shape[0] != shape[0] or known.min() < 0:
+        raise ValueError(
+            f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
+            f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
+        )
+    return np.broadcast_to(known, shape)

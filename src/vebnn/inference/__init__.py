@@ -1,0 +1,14 @@
+"""What is not known: engines that turn a log-likelihood, a log-prior and data into draws.
+
+Every engine is one file with one frozen dataclass. Its fields are its settings and its method
+``run(key, problem, stage)`` returns a :class:`~vebnn.inference.problem.Posterior`.
+"""
+
+from vebnn.inference.ensemble import Ensemble
+from vebnn.inference.map import MAP
+from vebnn.inference.problem import Engine, Posterior, Problem
+from vebnn.inference.psgld import PSGLD
+
+ENGINES: dict[str, type] = {"map": MAP, "ensemble": Ensemble, "psgld": PSGLD}
+
+__all__ = ["ENGINES", "MAP", "PSGLD", "Engine", "Ensemble", "Posterior", "Problem"]

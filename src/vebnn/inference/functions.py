@@ -1,0 +1,74 @@
+"""Draws of parameters as functions: what each network in the posterior says about some inputs."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vebnn.types import Array, Params
+
+# Rows per compiled block: bounds the memory of a prediction, whatever the number of rows.
+BLOCK_ROWS = 1024
+
+
+class Moments(NamedTuple):
+    """Mean and variance over draws, each ``(rows, ..., outputs)``."""
+
+    mean: Array
+    variance: Array
+
+
+def pool_chains(draws: Params) -> Params:
+    """Turn leaves of shape (chains, draws, ...) into (chains · draws, ...)."""
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), draws)  # NumPy: a view
+
+
+@eqx.filter_jit
+def evaluate(skeleton: Any, params: Params, x: Array) -> Array:
+    """Return the outputs of ONE network for all rows of ``x``."""
+    network = eqx.combine(params, skeleton)
+    return _by_blocks(jax.vmap(network), x)
+
+
+@eqx.filter_jit
+def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> Array:
+    """Return the outputs of every draw, ``(draws, rows, ..., outputs)``."""
+    return jax.lax.map(lambda params: _by_blocks(jax.vmap(eqx.combine(params, skeleton)), x), draws)
+
+
+@eqx.filter_jit
+def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
+    """Return mean and variance over draws without ever holding draws × rows.
+
+    Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
+    the number of draws, so that it is that of the mixture the draws stand for.
+    """
+
+    def block(rows: Array) -> Moments:
+        def add(carry: tuple[Array, Array, Array], params: Params) -> tuple:
+            count, mean, spread = carry
+            value = jax.vmap(eqx.combine(params, skeleton))(rows)
+            deviation = value - mean
+            mean = mean + deviation / (count + 1)
+            return (count + 1, mean, spread + deviation * (value - mean)), None
+
+        first = jax.tree.map(lambda leaf: leaf[0], draws)
+        like = jax.eval_shape(jax.vmap(eqx.combine(first, skeleton)), rows)
+        zeros = jnp.zeros(like.shape, like.dtype)
+        (count, mean, spread), _ = jax.lax.scan(add, (jnp.float32(0), zeros, zeros), draws)
+        return Moments(mean, spread / count)
+
+    return _by_blocks(block, x)
+
+
+def _by_blocks(function: Any, x: Array) -> Any:
+    """Apply a function of rows to blocks of at most BLOCK_ROWS rows, one after another."""
+    num_rows = x.shape[0]
+    if num_rows <= BLOCK_ROWS:
+        return function(x)
+    num_blocks = -(-num_rows // BLOCK_ROWS)
+    padding = [(0, num_blocks * BLOCK_ROWS - num_rows)] + [(0, 0)] * (x.ndim - 1)
+    blocks = jnp.pad(x, padding).reshape(num_blocks, BLOCK_ROWS, *x.shape[1:])
+    results = jax.lax.map(function, blocks)
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:num_rows], results)

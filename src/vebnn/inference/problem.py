@@ -1,0 +1,42 @@
+"""What every engine is given, and what every engine gives back."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import jax
+import numpy as np
+
+from vebnn.training import Objective, Stage
+from vebnn.types import Array, Dataset, Key, Params
+
+
+class Problem(NamedTuple):
+    """A posterior to explore. An engine does not know where the noise in it comes from."""
+
+    objective: Objective
+    data: Dataset
+    initialise: Callable[[Key], Params]  # fresh parameters, one network per key
+    starts: Params  # warm starts, stacked: trained networks
+    validation_rows: np.ndarray  # rows to stop early on, for engines that optimise
+
+    def warm_starts(self, num_runs: int) -> Params:
+        """Return one warm start per run; more runs than starts go round again."""
+        num_starts = jax.tree.leaves(self.starts)[0].shape[0]
+        order = np.arange(num_runs) % num_starts
+        return jax.tree.map(lambda leaf: leaf[order], self.starts)
+
+
+class Posterior(NamedTuple):
+    """Draws of the parameters and what the engine has to say about them."""
+
+    draws: Params  # leaves of shape (chains, draws, ...)
+    trace: Array  # (chains, epochs): the objective per row as the engine went along
+    markov: bool  # the draws of a chain follow one another, so R-hat and effective size make sense
+
+
+class Engine(Protocol):
+    """An inference algorithm."""
+
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        """Return draws from (an approximation of) the posterior of ``problem``."""
+        ...

@@ -1,0 +1,166 @@
+"""The compiled loop of stochastic gradient samplers: burn-in, thinning, several chains."""
+
+from typing import Any, NamedTuple, Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from vebnn.inference.problem import Posterior, Problem
+from vebnn.training import (
+    Objective,
+    Stage,
+    TrainingDiverged,
+    all_rows,
+    gather,
+    map_runs,
+    replicate,
+)
+from vebnn.training.batches import batch_shape, shuffled_batches
+from vebnn.types import Array, Dataset, Key, Params
+
+
+class Sampler(Protocol):
+    """What differs from one stochastic gradient sampler to the next."""
+
+    @property
+    def num_samples(self) -> int: ...  # noqa: D102
+    @property
+    def burn_in(self) -> int: ...  # noqa: D102
+    @property
+    def thinning(self) -> int: ...  # noqa: D102
+    @property
+    def num_chains(self) -> int: ...  # noqa: D102
+    @property
+    def step_size(self) -> float: ...  # noqa: D102
+    @property
+    def decay(self) -> float: ...  # noqa: D102
+    @property
+    def batch_size(self) -> int: ...  # noqa: D102
+
+    def init(self, position: Array) -> Any:
+        """Return the state of a chain; it must have the field ``position``."""
+        ...
+
+    def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
+        """Return the state after one update."""
+        ...
+
+
+class ChainState(NamedTuple):
+    """All that the next epoch of one chain needs."""
+
+    key: Key
+    sampler: Any
+    epoch: Array
+    draws: Array  # (samples, parameters)
+    trace: Array  # (epochs,): mean objective per row
+    failed_step: Array  # the first step with a non-finite objective, or −1
+
+
+class _Advance(eqx.Module):
+    """Epochs of one chain, up to a given one."""
+
+    objective: Objective
+    sampler: Sampler
+    like: Params  # shapes to unravel the flat vector into
+
+    def __call__(self, shared: tuple[Dataset, Array], run: tuple[ChainState, Array]) -> ChainState:
+        data, until = shared
+        state, rows = run
+        sampler = self.sampler
+        num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
+        _, unravel = ravel_pytree(self.like)
+
+        def potential(flat: Array, batch: Dataset, key: Key) -> Array:
+            return self.objective(unravel(flat), batch, num_batches, key)
+
+        def step(carry: Any, inputs: Any) -> Any:
+            state, step_size = carry
+            batch, key_batch, key_noise = inputs
+            value, gradient = jax.value_and_grad(potential)(state.position, batch, key_batch)
+            return (sampler.step(key_noise, state, gradient, step_size), step_size), value
+
+        def epoch(state: ChainState) -> ChainState:
+            key, key_shuffle, key_batches, key_noise = jax.random.split(state.key, 4)
+            batches = shuffled_batches(key_shuffle, data, rows, sampler.batch_size)
+            keys = (
+                jax.random.split(key_batches, num_batches),
+                jax.random.split(key_noise, num_batches),
+            )
+            step_size = sampler.step_size * sampler.decay ** state.epoch.astype(jnp.float32)
+            (chain, _), values = jax.lax.scan(step, (state.sampler, step_size), (batches, *keys))
+            number = state.epoch + 1
+            finite = jnp.isfinite(values)
+            bad_step = state.epoch * num_batches + jnp.argmin(finite) + 1
+            # Each draw is written over until its own epoch has come: no branch in the loop.
+            due = jnp.maximum(number - sampler.burn_in, 1)
+            slot = (due + sampler.thinning - 1) // sampler.thinning - 1
+            return ChainState(
+                key=key,
+                sampler=chain,
+                epoch=number,
+                draws=state.draws.at[slot].set(chain.position),
+                trace=state.trace.at[state.epoch].set(jnp.mean(values) / rows.shape[0]),
+                failed_step=jnp.where(jnp.all(finite), state.failed_step, bad_step),
+            )
+
+        def go_on(state: ChainState) -> Array:
+            return (state.epoch < until) & (state.failed_step < 0)
+
+        return jax.lax.while_loop(go_on, epoch, state)
+
+
+def sample_chains(key: Key, sampler: Sampler, problem: Problem, stage: Stage) -> Posterior:
+    """Run every chain of a stochastic gradient sampler, each from one of the warm starts.
+
+    Raises:
+      TrainingDiverged: if an objective became infinite or not a number.
+    """
+    total = sampler.burn_in + sampler.thinning * sampler.num_samples
+    like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
+    advance_chain = _Advance(problem.objective, sampler, like)
+    rows = all_rows(len(problem.data.x), sampler.num_chains)
+
+    data = replicate(problem.data, sampler.num_chains)
+
+    def advance(state: ChainState, until: int) -> ChainState:
+        return map_runs(advance_chain, (data, np.int32(until)), (state, rows))
+
+    def position(state: ChainState) -> int:
+        failed = (np.asarray(state.failed_step) >= 0).any()
+        return total if failed else int(np.min(state.epoch))
+
+    def describe(state: ChainState) -> str:
+        return "burn-in" if np.min(state.epoch) < sampler.burn_in else "drawing"
+
+    states = _start(key, sampler, problem.warm_starts(sampler.num_chains), total)
+    end = stage.run(advance, states, total, position, describe)
+    failed = np.asarray(end.failed_step)
+    if (failed >= 0).any():
+        chain = int(np.argmax(failed >= 0))
+        raise TrainingDiverged(
+            f"The log posterior of {stage.name or 'the sampler'} became non-finite at step "
+            f"{failed[chain]} of chain {chain + 1} of {len(failed)}. Try a smaller `step_size`, and "
+            f"look for extreme values in the data."
+        )
+    return Posterior(gather(_unravel_draws(like, end.draws)), gather(end.trace), markov=True)
+
+
+@eqx.filter_jit
+def _start(key: Key, sampler: Sampler, starts: Params, total: int) -> ChainState:
+    def one(key: Key, params: Params) -> ChainState:
+        flat, _ = ravel_pytree(params)
+        draws = jnp.zeros((sampler.num_samples, flat.size), flat.dtype)
+        trace = jnp.full(total, jnp.nan, flat.dtype)
+        return ChainState(key, sampler.init(flat), jnp.int32(0), draws, trace, jnp.int32(-1))
+
+    return jax.vmap(one)(jax.random.split(key, sampler.num_chains), starts)
+
+
+@eqx.filter_jit
+def _unravel_draws(like: Params, draws: Array) -> Params:
+    _, unravel = ravel_pytree(like)
+    return jax.vmap(jax.vmap(unravel))(draws)

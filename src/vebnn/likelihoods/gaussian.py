@@ -1,0 +1,10 @@
+"""Gaussian observations with a given variance (paper, eqs. 2 and 10)."""
+
+import jax.numpy as jnp
+
+from vebnn.types import Array
+
+
+def log_prob(target: Array, mean: Array, variance: Array) -> Array:
+    """Return log N(target | mean, variance), elementwise."""
+    return -0.5 * (jnp.log(2 * jnp.pi * variance) + (target - mean) ** 2 / variance)

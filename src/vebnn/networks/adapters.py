@@ -1,0 +1,209 @@
+"""Other people's networks: Equinox, Flax (NNX and Linen) and plain ``(init, apply)`` pairs.
+
+All are turned into recipes. A network that is already initialised (an Equinox or NNX module) is a
+sample of its own initialisation: each further copy gets the same values, permuted within every
+array. Constant arrays (zero biases, unit gains) stay as they are.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vebnn.types import Array, Key, Module, Params, Recipe
+
+
+def as_recipe(network: Any) -> Recipe:
+    """Return a recipe for whatever the user calls a network.
+
+    Raises:
+      TypeError: if it is none of the kinds this module knows.
+    """
+    if hasattr(network, "build"):
+        return network
+    if isinstance(network, eqx.Module):
+        return FromEquinox(network)
+    if isinstance(network, tuple | list) and len(network) == 2 and all(map(callable, network)):
+        return FromPair(*network)
+    # Whoever passes a Flax module has imported Flax; nobody else pays for it.
+    if (linen := sys.modules.get("flax.linen")) and isinstance(network, linen.Module):
+        return FromLinen(network)
+    if (nnx := sys.modules.get("flax.nnx")) and isinstance(network, nnx.Module):
+        return FromNNX(network)
+    raise TypeError(
+        f"The `network` must be a recipe such as MLP((50,)), an Equinox module, a Flax module or an "
+        f"(init, apply) pair. Got {type(network).__name__}."
+    )
+
+
+def build_networks(
+    network: Any, in_shape: tuple[int, ...], out_size: int, keys: Key
+) -> tuple[Params, Any]:
+    """Build one network per key and make sure that they fit the data.
+
+    Returns:
+      The weights, stacked along a leading axis, and the skeleton that all networks share:
+      ``equinox.combine(weights of one, skeleton)`` is a network.
+
+    Raises:
+      ValueError: if the network does not map one example to ``out_size`` outputs.
+    """
+    recipe = as_recipe(network)
+    stacked = _build(recipe, in_shape, out_size, keys)
+    params, skeleton = eqx.partition(stacked, eqx.is_inexact_array)
+    skeleton = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, skeleton)
+    _check_shapes(params, skeleton, in_shape, out_size)
+    return params, skeleton
+
+
+@eqx.filter_jit
+def _build(recipe: Recipe, in_shape: tuple[int, ...], out_size: int, keys: Key) -> Module:
+    # One program, where layer by layer would be dozens of small ones.
+    return eqx.filter_vmap(lambda key: recipe.build(in_shape, out_size, key=key))(keys)
+
+
+def _check_shapes(params: Params, skeleton: Any, in_shape: tuple[int, ...], out_size: int) -> None:
+    def apply_first(params: Params, x: Array) -> Array:
+        return eqx.combine(jax.tree.map(lambda leaf: leaf[0], params), skeleton)(x)
+
+    try:
+        shape = jax.eval_shape(apply_first, params, jax.ShapeDtypeStruct(in_shape, jnp.float32)).shape
+    except Exception as error:
+        raise ValueError(
+            f"The `network` cannot be applied to one example of shape {in_shape}: {error}"
+        ) from error
+    if not shape or shape[-1] != out_size:
+        raise ValueError(
+            f"The `network` must map one example to {out_size} output(s) on its last axis. "
+            f"Got an output of shape {shape} from an input of shape {in_shape}."
+        )
+
+
+class FromEquinox(eqx.Module):
+    """An Equinox module that acts on one example, with or without a ``key`` argument."""
+
+    module: Any
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return the module with its weights permuted."""
+        params, rest = eqx.partition(self.module, eqx.is_inexact_array)
+        return _Keyed(eqx.combine(_permuted(params, key), rest), _takes_key(self.module))
+
+
+class _Keyed(eqx.Module):
+    """A module whose ``key`` argument may be left out by whoever calls it or by whoever wrote it."""
+
+    module: Callable
+    takes_key: bool = eqx.field(static=True)
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        return self.module(x, key=key) if self.takes_key else self.module(x)
+
+
+@dataclass(frozen=True)
+class FromPair:
+    """``init(key, x) -> params`` and ``apply(params, x) -> y`` on one example ``x``."""
+
+    init: Callable[[Key, Array], Params]
+    apply: Callable[..., Array]
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return the pair as a module."""
+        params = self.init(key, jnp.zeros(in_shape))
+        return _Pair(params, self.apply, _takes_key(self.apply))
+
+
+class _Pair(eqx.Module):
+    params: Params
+    apply: Callable = eqx.field(static=True)
+    takes_key: bool = eqx.field(static=True)
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        extra = {"key": key} if self.takes_key else {}
+        return self.apply(self.params, x, **extra)
+
+
+@dataclass(frozen=True)
+class FromLinen:
+    """A Flax Linen module that acts on one example; a ``dropout`` stream is fed if a key is given."""
+
+    module: Any
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return the module with fresh parameters."""
+        variables = self.module.init(key, jnp.zeros(in_shape))
+        _refuse_state(set(variables) - {"params"})
+        return _Linen(variables["params"], self.module)
+
+
+class _Linen(eqx.Module):
+    params: Params
+    module: Any = eqx.field(static=True)
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        rngs = None if key is None else {"dropout": key}
+        return self.module.apply({"params": self.params}, x, rngs=rngs)
+
+
+class FromNNX(eqx.Module):
+    """A Flax NNX module that acts on one example; dropout is on only while training."""
+
+    params: Params
+    streams: Any
+    skeleton: Any = eqx.field(static=True)
+
+    def __init__(self, module: Any) -> None:
+        from flax import nnx
+
+        parts: Any = nnx.split(module, nnx.Param, nnx.RngState, ...)
+        self.skeleton, params, streams, rest = parts
+        _refuse_state(set(rest))
+        self.params, self.streams = nnx.to_pure_dict(params), nnx.to_pure_dict(streams)
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return the module with its weights permuted."""
+        return _NNX(_permuted(self.params, key), self.streams, self.skeleton)
+
+
+class _NNX(eqx.Module):
+    params: Params
+    streams: Any
+    skeleton: Any = eqx.field(static=True)
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        from flax import nnx
+
+        model = nnx.merge(self.skeleton, nnx.State(self.params), nnx.State(self.streams))
+        if key is None:
+            model.eval()
+        else:
+            model.train()
+            nnx.reseed(model, default=key, dropout=key)
+        return model(x)
+
+
+def _permuted(params: Params, key: Key) -> Params:
+    leaves, structure = jax.tree.flatten(params)
+    keys = jax.random.split(key, max(len(leaves), 1))
+    shuffled = [
+        jax.random.permutation(key_leaf, leaf.ravel()).reshape(leaf.shape)
+        for key_leaf, leaf in zip(keys, leaves, strict=False)
+    ]
+    return jax.tree.unflatten(structure, shuffled)
+
+
+def _takes_key(function: Callable) -> bool:
+    return "key" in inspect.signature(function).parameters
+
+
+def _refuse_state(kinds: set[str]) -> None:
+    if kinds:
+        raise ValueError(
+            f"The `network` must hold nothing but weights: {sorted(kinds)} ties examples together "
+            f"(batch normalisation?). Use layer or group normalisation instead."
+        )

@@ -1,0 +1,143 @@
+"""Those who watch long work: a progress bar, and a checkpoint that lets it be resumed."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as RichProgress
+
+from vebnn.files import read_arrays, write_arrays
+from vebnn.training import Observer
+from vebnn.types import Dataset
+
+State = TypeVar("State")
+
+
+class Observers:
+    """Several observers as one; a context, because a progress bar must be taken down."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+
+    def __enter__(self) -> "Observers":
+        return self
+
+    def __exit__(self, kind: type | None, error: Any, trace: TracebackType | None) -> None:
+        for observer in self._observers:
+            if hasattr(observer, "close"):
+                observer.close()
+
+    def restore(self, stage: str, state: State) -> State:
+        """Ask each observer for an earlier state."""
+        for observer in self._observers:
+            state = observer.restore(stage, state)
+        return state
+
+    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
+        """Tell each observer."""
+        for observer in self._observers:
+            observer.report(stage, state, done, total, message)
+
+
+class Progress:
+    """One bar per stage, on the terminal."""
+
+    def __init__(self) -> None:
+        self._bars = RichProgress(
+            TextColumn("{task.description:<22}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("epochs · {task.fields[message]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._bars.start()
+
+    def restore(self, stage: str, state: State) -> State:
+        """Show the stage's bar as soon as the stage begins."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=None, message="compiling")
+        return state
+
+    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
+        """Move the stage's bar."""
+        self._bars.update(self._tasks[stage], completed=done, total=total, message=message)
+
+    def close(self) -> None:
+        """Take the bars down; what they showed stays on the screen."""
+        self._bars.stop()
+
+
+class Checkpoint:
+    """Keeps the state of every stage in a folder.
+
+    Stages run in a fixed order from a fixed key, so going through them again, each from where it
+    was, gives exactly what an uninterrupted run would have given.
+    """
+
+    def __init__(self, folder: str | Path, fingerprint: str) -> None:
+        self._folder = Path(folder)
+        self._fingerprint = fingerprint
+
+    def restore(self, stage: str, state: State) -> State:
+        """Return the saved state of the stage, if there is one.
+
+        Raises:
+          ValueError: if it belongs to other data or settings.
+        """
+        path = self._path(stage)
+        if not path.exists():
+            return state
+        arrays, metadata = read_arrays(path)
+        if metadata.get("fingerprint") != self._fingerprint:
+            raise ValueError(
+                f"The `checkpoint` in {self._folder} was made with other data, settings or "
+                f"random_state. Delete the folder or choose another one."
+            )
+        leaves, structure = jax.tree.flatten(state)
+        saved = [_like(arrays[str(number)], leaf) for number, leaf in enumerate(leaves)]
+        return jax.tree.unflatten(structure, saved)
+
+    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
+        """Save the state of the stage."""
+        leaves = jax.tree.leaves(state)
+        arrays = {str(number): _plain(leaf) for number, leaf in enumerate(leaves)}
+        write_arrays(self._path(stage), arrays, {"fingerprint": self._fingerprint})
+
+    def _path(self, stage: str) -> Path:
+        name = "".join(letter if letter.isalnum() else "-" for letter in stage.lower())
+        return self._folder / f"{name}.safetensors"
+
+
+def fingerprint(settings: Any, data: Dataset, seed: int) -> str:
+    """Return a digest of all that decides what a fit computes."""
+    digest = hashlib.sha256(repr((settings, seed)).encode())
+    for leaf in jax.tree.leaves(data):
+        digest.update(np.asarray(leaf).tobytes())
+    return digest.hexdigest()
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        leaf = jax.random.key_data(leaf)
+    return np.asarray(leaf)
+
+
+def _like(saved: np.ndarray, leaf: Any) -> Any:
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.asarray(saved))
+    return jnp.asarray(saved, leaf.dtype)

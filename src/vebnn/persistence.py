@@ -1,0 +1,232 @@
+"""Saved models: a folder with ``model.json`` and ``weights.safetensors``, and no code in either.
+
+The JSON file says what the model is and carries checksums of itself and of the weights, so that a
+truncated or edited file is found out. Both are written to a temporary folder that is then renamed.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from vebnn.cooperative import Fitted, Round
+from vebnn.cooperative.variance import Noise
+from vebnn.diagnostics import ChainDiagnostics
+from vebnn.files import read_arrays, write_arrays, write_bytes
+from vebnn.inference import ENGINES, Posterior
+from vebnn.networks import MLP
+from vebnn.networks.adapters import build_networks
+from vebnn.preprocessing import Standardiser
+from vebnn.training import Training
+from vebnn.types import Params
+
+FORMAT = 1
+_DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
+_KNOWN = {kind.__name__: kind for kind in (MLP, Training, *ENGINES.values())}
+_NETWORKS = ("network", "variance_network")
+_FACTS = ("one_output_", "target_names_", "n_features_in_", "chosen_round_")
+_UNITS = ("x_units_", "y_units_")
+
+
+def save(model: Any, folder: str | Path) -> None:
+    """Write a fitted estimator to a folder, replacing a saved model that is there.
+
+    Raises:
+      FileExistsError: if the folder holds something that is not a saved model.
+    """
+    folder = Path(folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / _DESCRIPTION).exists():
+        raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
+    fitted: Fitted = model.fitted_
+    arrays = {
+        **_named("mean", fitted.mean_params),
+        **_named("draws", fitted.posterior.draws),
+        **_named("noise", fitted.noise),
+        **_named("trace", fitted.posterior.trace),
+        **_named("history", fitted.mean_history),
+    }
+    for name in _UNITS:
+        arrays |= _named(name, getattr(model, name))
+    if model.diagnostics_ is not None:
+        arrays |= _named("diagnostics", tuple(model.diagnostics_[:2]))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}."))
+    try:
+        write_arrays(temporary / _WEIGHTS, arrays, {})
+        body = {
+            "estimator": type(model).__name__,
+            "parameters": {
+                name: _describe(value) for name, value in model.get_params(deep=False).items()
+            },
+            "facts": {name: getattr(model, name) for name in _FACTS},
+            "feature_names": _listed(getattr(model, "feature_names_in_", None)),
+            "in_shape": list(model.in_shape_),
+            "rounds": [one._asdict() for one in fitted.rounds],
+            "markov": fitted.posterior.markov,
+            "chains": None if model.diagnostics_ is None else list(model.diagnostics_[2:]),
+            "weights": _digest((temporary / _WEIGHTS).read_bytes()),
+        }
+        description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
+        write_bytes(temporary / _DESCRIPTION, json.dumps(description, indent=2).encode())
+        _swap(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def load(estimator: type, folder: str | Path, **networks: Any) -> Any:
+    """Read a saved estimator; it predicts bit for bit as the one that was saved.
+
+    Raises:
+      ValueError: if the files are damaged, edited or of another version, or if the model uses a
+        network of the user's own that was not passed again.
+    """
+    folder = Path(folder)
+    body = _read_description(folder)
+    weights = folder / _WEIGHTS
+    if not weights.exists() or _digest(weights.read_bytes()) != body["weights"]:
+        raise ValueError(f"The file {weights} is missing, truncated or was edited. Save it again.")
+    arrays, _ = read_arrays(weights)
+    parameters = {name: _revive(value) for name, value in body["parameters"].items()}
+    for name in _NETWORKS:
+        if name in networks:
+            parameters[name] = networks[name]
+        elif parameters[name] is _YOUR_OWN:
+            raise ValueError(
+                f"The model in {folder} uses a network of your own. Pass it again: "
+                f"load(folder, {name}=...)."
+            )
+    model = estimator(**parameters)
+    for name in _FACTS:
+        setattr(model, name, _tupled(body["facts"][name]))
+    for name in _UNITS:
+        setattr(model, name, _filled(name, Standardiser(np.zeros(0), np.zeros(0)), arrays))
+    if body["feature_names"] is not None:
+        model.feature_names_in_ = np.asarray(body["feature_names"], object)
+    model.in_shape_ = tuple(body["in_shape"])
+    model.fitted_ = _fitted(model, body, arrays)
+    model.rounds_ = model.fitted_.rounds
+    model.diagnostics_ = None
+    if body["chains"] is not None:
+        r_hat, size = _filled("diagnostics", (np.zeros(0), np.zeros(0)), arrays)
+        model.diagnostics_ = ChainDiagnostics(r_hat, size, *body["chains"])
+    return model
+
+
+def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
+    settings = model._settings()
+    num_outputs = len(model.y_units_.scale)
+    keys = jax.random.split(jax.random.key(0), 1)
+    mean, skeleton = build_networks(settings.network, model.in_shape_, num_outputs, keys)
+    variance, variance_skeleton = build_networks(
+        settings.variance_network, model.in_shape_, 2 * num_outputs, keys
+    )
+    return Fitted(
+        mean_params=_filled("mean", mean, arrays),
+        noise=_filled("noise", Noise(variance, *[np.zeros(0)] * 3), arrays),
+        posterior=Posterior(_filled("draws", mean, arrays), arrays["trace"], body["markov"]),
+        rounds=tuple(Round(**one) for one in body["rounds"]),
+        chosen_round=model.chosen_round_,
+        mean_history=arrays["history"],
+        skeleton=skeleton,
+        variance_skeleton=variance_skeleton,
+    )
+
+
+def _read_description(folder: Path) -> dict:
+    path = folder / _DESCRIPTION
+    if not path.exists():
+        raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
+    try:
+        description = json.loads(path.read_bytes())
+        version, body = description["format"], description["model"]
+        whole = description["checksum"] == _digest(_canonical(body))
+    except (ValueError, KeyError, TypeError):
+        whole, version = False, FORMAT
+    if version != FORMAT:
+        raise ValueError(
+            f"The model in {folder} has format {version}; this version reads format {FORMAT}. "
+            f"Upgrade vebnn or save the model again."
+        )
+    if not whole:
+        raise ValueError(f"The file {path} is truncated or was edited. Save the model again.")
+    return body
+
+
+def _swap(temporary: Path, folder: Path) -> None:
+    """Put the new folder in place; the old one disappears only after that."""
+    if not folder.exists():
+        os.replace(temporary, folder)
+        return
+    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}."))
+    os.replace(folder, old / "old")
+    os.replace(temporary, folder)
+    shutil.rmtree(old)
+
+
+class _YourOwn:
+    """Stands for a network that JSON cannot describe."""
+
+
+_YOUR_OWN = _YourOwn()
+
+
+def _describe(value: Any) -> Any:
+    if is_dataclass(value) and type(value).__name__ in _KNOWN:
+        described = {field.name: _describe(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **described}
+    if isinstance(value, tuple):
+        return {"kind": "tuple", "items": [_describe(item) for item in value]}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, np.integer | np.floating):
+        return value.item()
+    return {"kind": "your own"}
+
+
+def _revive(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    kind = value.pop("kind")
+    if kind == "your own":
+        return _YOUR_OWN
+    if kind == "tuple":
+        return tuple(_revive(item) for item in value["items"])
+    return _KNOWN[kind](**{name: _revive(item) for name, item in value.items()})
+
+
+def _named(name: str, tree: Params) -> dict[str, np.ndarray]:
+    leaves = jax.tree.leaves(tree)
+    if len(leaves) == 1 and leaves[0] is tree:
+        return {name: np.asarray(tree)}
+    return {f"{name}.{number}": np.asarray(leaf) for number, leaf in enumerate(leaves)}
+
+
+def _filled(name: str, like: Params, arrays: dict[str, np.ndarray]) -> Any:
+    """Put saved arrays into a pytree of the same structure."""
+    leaves, structure = jax.tree.flatten(like)
+    return jax.tree.unflatten(structure, [arrays[f"{name}.{n}"] for n in range(len(leaves))])
+
+
+def _canonical(body: dict) -> bytes:
+    return json.dumps(body, sort_keys=True).encode()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _listed(names: Any) -> list[str] | None:
+    return None if names is None else [str(name) for name in names]
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,172 @@
+"""One prediction: mean, noise and ignorance, always in the user's units."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy import special, stats
+
+if TYPE_CHECKING:
+    import pandas
+
+Kind = Literal["gaussian", "mixture"]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The predictive distribution of some rows (paper, eq. 11).
+
+    ``variance = aleatoric_variance + epistemic_variance``, for every method and every output.
+    Everything has the shape of the targets: ``(rows,)`` or ``(rows, ..., outputs)``.
+
+    Two distributions can be asked for: the ``"gaussian"`` with the mean and total variance, and the
+    exact ``"mixture"`` of one Gaussian per draw of the network, which has the same two moments.
+
+    Args:
+      mean: predictive mean.
+      aleatoric_variance: variance of the noise; more data will not remove it.
+      epistemic_variance: variance of the mean over draws; more data would remove it.
+      load_draws: computes the mean of every draw, ``(draws, *shape)``, when first asked for.
+      target_names: names of the outputs.
+      index: row labels for ``to_frame``.
+    """
+
+    mean: np.ndarray
+    aleatoric_variance: np.ndarray
+    epistemic_variance: np.ndarray
+    load_draws: Callable[[], np.ndarray] = field(repr=False)
+    target_names: tuple[str, ...] | None = None
+    index: object = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Total variance."""
+        return self.aleatoric_variance + self.epistemic_variance
+
+    @property
+    def std(self) -> np.ndarray:
+        """Total standard deviation."""
+        return np.sqrt(self.variance)
+
+    @property
+    def aleatoric_std(self) -> np.ndarray:
+        """Standard deviation of the noise."""
+        return np.sqrt(self.aleatoric_variance)
+
+    @property
+    def epistemic_std(self) -> np.ndarray:
+        """Standard deviation of the mean over draws."""
+        return np.sqrt(self.epistemic_variance)
+
+    @cached_property
+    def draws(self) -> np.ndarray:
+        """What each draw of the network says the mean is, ``(draws, *shape)``."""
+        return self.load_draws()
+
+    def quantile(self, q: float | np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
+        """Return the q-th quantile of each target; several q come first in the shape.
+
+        Raises:
+          ValueError: if a q is not strictly between 0 and 1.
+        """
+        levels = np.asarray(q, float)
+        if not np.all((levels > 0) & (levels < 1)):
+            raise ValueError(f"The quantile `q` must be strictly between 0 and 1. Got {q!r}.")
+        levels = levels.reshape(levels.shape + (1,) * self.mean.ndim)
+        gaussian = self.mean + self.std * special.ndtri(levels)
+        return gaussian if _checked(kind) == "gaussian" else self._mixture_quantile(levels)
+
+    def interval(self, level: float = 0.95, kind: Kind = "gaussian") -> tuple[np.ndarray, np.ndarray]:
+        """Return the central interval that holds a new observation with probability ``level``."""
+        if not 0 < level < 1:
+            raise ValueError(f"The `level` must be strictly between 0 and 1. Got {level!r}.")
+        lower, upper = self.quantile(np.array([(1 - level) / 2, (1 + level) / 2]), kind)
+        return lower, upper
+
+    def log_prob(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
+        """Return the log-density of observations, elementwise.
+
+        Raises:
+          ValueError: if ``y`` has not the shape of the prediction.
+        """
+        y = np.asarray(y, float)
+        if y.shape != self.mean.shape:
+            raise ValueError(f"The shape of `y` must be {self.mean.shape}. Got {y.shape}.")
+        if _checked(kind) == "gaussian":
+            return stats.norm.logpdf(y, self.mean, self.std)
+        by_draw = stats.norm.logpdf(y, self.draws, self.aleatoric_std)
+        return special.logsumexp(by_draw, axis=0) - np.log(len(self.draws))
+
+    def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
+        """Return the probability of an observation below ``y``, elementwise."""
+        if _checked(kind) == "gaussian":
+            return special.ndtr((y - self.mean) / self.std)
+        return np.mean(special.ndtr((y - self.draws) / self.aleatoric_std), axis=0)
+
+    def sample(
+        self,
+        num_samples: int = 1,
+        kind: Kind = "mixture",
+        random_state: int | np.random.Generator | None = None,
+    ) -> np.ndarray:
+        """Draw new observations, ``(num_samples, *shape)``; a mixture sample follows ONE network."""
+        rng = np.random.default_rng(random_state)
+        noise = rng.standard_normal((num_samples, *self.mean.shape))
+        if _checked(kind) == "gaussian":
+            return self.mean + self.std * noise
+        chosen = rng.integers(len(self.draws), size=num_samples)
+        return self.draws[chosen] + self.aleatoric_std * noise
+
+    def to_frame(self, level: float = 0.95) -> "pandas.DataFrame":
+        """Return a table with mean, the three stds and the interval; one set of columns per output.
+
+        Raises:
+          ValueError: if the prediction is of sequences, which do not fit a table.
+        """
+        import pandas
+
+        if self.mean.ndim > 2:
+            raise ValueError(
+                f"A table needs one row per prediction. Got predictions of shape {self.mean.shape}; "
+                f"take a time step first."
+            )
+        lower, upper = self.interval(level)
+        parts = {
+            "mean": self.mean,
+            "std": self.std,
+            "aleatoric_std": self.aleatoric_std,
+            "epistemic_std": self.epistemic_std,
+            "lower": lower,
+            "upper": upper,
+        }
+        if self.mean.ndim == 1:
+            return pandas.DataFrame(parts, index=self.index)
+        names = self.target_names or tuple(f"y{i}" for i in range(self.mean.shape[1]))
+        columns = {
+            f"{name}_{part}": values[:, number]
+            for number, name in enumerate(names)
+            for part, values in parts.items()
+        }
+        return pandas.DataFrame(columns, index=self.index)
+
+    def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
+        """Bisect the mixture's distribution function; no component's quantile lies further out."""
+        reach = special.ndtri(levels) * self.aleatoric_std
+        low, high = self.draws.min(0) + reach, self.draws.max(0) + reach
+        for _ in range(60):
+            middle = (low + high) / 2
+            below = np.stack([self.cdf(one, "mixture") for one in middle.reshape(-1, *self.mean.shape)])
+            below = below.reshape(middle.shape) < levels
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        return (low + high) / 2
+
+
+def _checked(kind: str) -> str:
+    if kind not in ("gaussian", "mixture"):
+        raise ValueError(f'The `kind` must be "gaussian" or "mixture". Got {kind!r}.')
+    return kind

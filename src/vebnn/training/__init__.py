@@ -1,0 +1,24 @@
+"""How a network is trained: one compiled mini-batch loop, for many runs at once."""
+
+from vebnn.training.batches import all_rows, pad_rows
+from vebnn.training.chunks import SILENT, Observer, Stage
+from vebnn.training.fleet import gather, map_runs, replicate
+from vebnn.training.loop import Trained, Training, TrainingDiverged, train
+from vebnn.training.objective import NegativeLogLikelihood, Objective
+
+__all__ = [
+    "SILENT",
+    "NegativeLogLikelihood",
+    "Objective",
+    "Observer",
+    "Stage",
+    "Trained",
+    "Training",
+    "TrainingDiverged",
+    "all_rows",
+    "gather",
+    "map_runs",
+    "pad_rows",
+    "replicate",
+    "train",
+]

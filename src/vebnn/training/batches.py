@@ -1,0 +1,65 @@
+"""Rows and mini-batches: a run sees the data through the row numbers it may use."""
+
+import math
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vebnn.types import Array, Dataset, Key
+
+NO_ROW = -1  # fills up row lists of unequal length; counts nowhere
+
+
+def all_rows(size: int, num_runs: int = 1) -> Array:
+    """Return row lists with which every run sees every row."""
+    return jnp.asarray(np.tile(np.arange(size, dtype=np.int32), (num_runs, 1)))
+
+
+def pad_rows(lists: Sequence[np.ndarray]) -> Array:
+    """Stack row lists of unequal length, one run each."""
+    longest = max(len(rows) for rows in lists)
+    padded = [np.pad(rows, (0, longest - len(rows)), constant_values=NO_ROW) for rows in lists]
+    return jnp.asarray(np.stack(padded).astype(np.int32))
+
+
+def take(data: Dataset, rows: Array) -> Dataset:
+    """Return the given rows; entries that stand for no row get weight zero."""
+    taken = jax.tree.map(lambda leaf: leaf[rows], data)
+    present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
+    return taken._replace(weight=taken.weight * present)
+
+
+def batch_shape(num_rows: int, batch_size: int) -> tuple[int, int]:
+    """Return (number of batches, rows per batch): as even as possible, none above ``batch_size``."""
+    num_batches = math.ceil(num_rows / batch_size)
+    return num_batches, math.ceil(num_rows / num_batches)
+
+
+def random_order(key: Key, size: int) -> Array:
+    """Return a random permutation of 0 … size−1.
+
+    Up to 2¹⁶ entries, random high bits and the index in the low bits are sorted as ONE array of
+    integers: on a CPU five times as fast as ``jax.random.permutation``, whose two-array sort would
+    take as long as the steps of a small epoch. Where the at least 16 random bits tie, the order is
+    that of the indices.
+    """
+    index_bits = (size - 1).bit_length()
+    if index_bits > 16:
+        return jax.random.permutation(key, size)
+    low = jnp.uint32(2**index_bits - 1)
+    tagged = (jax.random.bits(key, (size,), jnp.uint32) & ~low) | jnp.arange(size, dtype=jnp.uint32)
+    return (jnp.sort(tagged) & low).astype(jnp.int32)
+
+
+def shuffled_batches(key: Key, data: Dataset, rows: Array, batch_size: int) -> Dataset:
+    """Deal the rows into mini-batches, leaves of shape ``(batches, batch rows, ...)``.
+
+    The rows are gathered once, so that the steps of the epoch read consecutive memory.
+    """
+    num_batches, size = batch_shape(rows.shape[0], batch_size)
+    fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
+    dealt = jnp.concatenate([rows, fill])[random_order(key, num_batches * size)]
+    epoch = take(data, dealt)
+    return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)

@@ -1,0 +1,75 @@
+"""Many runs as one compiled program over all devices.
+
+Ensemble members, chains, seeds, learning rates, data splits and cross-fit folds are all "runs": the
+leading axis of their arrays. The axis is dealt over the devices with ``shard_map``. Within a device
+runs go one after another on a CPU, where that is as fast as ``vmap`` and lets a finished run leave
+early; on an accelerator they go side by side.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+Tree = TypeVar("Tree")
+_AXIS = "runs"
+
+
+def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any) -> Tree:
+    """Return ``function(shared, run)`` for every run, stacked.
+
+    Args:
+      function: a pure function, or an Equinox module; it is compiled once per set of shapes.
+      shared: pytree that every run sees whole.
+      runs: pytree whose array leaves have the runs as leading axis.
+    """
+    num_runs = jax.tree.leaves(runs)[0].shape[0]
+    num_devices = min(jax.local_device_count(), num_runs)
+    padding = -num_runs % num_devices
+    if padding:
+        # Devices must have equally many runs: some do the last one again.
+        order = jnp.minimum(jnp.arange(num_runs + padding), num_runs - 1)
+        runs = jax.tree.map(lambda leaf: leaf[order], runs)
+    mesh = _mesh(num_devices)
+    # Placed as the results will be: otherwise the second call of a loop would compile again.
+    runs = jax.device_put(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
+    results = _compiled(function, replicate(shared, num_runs), runs, mesh)
+    return jax.tree.map(lambda leaf: leaf[:num_runs], results) if padding else results
+
+
+def replicate(shared: Tree, num_runs: int) -> Tree:
+    """Copy what all runs see to every device; whoever calls ``map_runs`` in a loop does it before."""
+    mesh = _mesh(min(jax.local_device_count(), num_runs))
+    arrays, rest = eqx.partition(shared, eqx.is_array)
+    return eqx.combine(jax.device_put(arrays, NamedSharding(mesh, PartitionSpec())), rest)
+
+
+def gather(tree: Tree) -> Tree:
+    """Bring the results of a fleet home as NumPy arrays, which are free to slice and combine."""
+    return jax.device_get(tree)
+
+
+def _mesh(num_devices: int) -> Mesh:
+    return Mesh(np.asarray(jax.local_devices()[:num_devices]), (_AXIS,))
+
+
+@eqx.filter_jit
+def _compiled(function: Callable, shared: Any, runs: Any, mesh: Mesh) -> Any:
+    side_by_side = jax.default_backend() != "cpu"
+    # Arrays inside `function` or `shared` are inputs of the program; all else is part of it.
+    shared_arrays, static = eqx.partition((function, shared), eqx.is_array)
+
+    def on_one_device(shared_arrays: Any, runs: Any) -> Any:
+        one, all_see = eqx.combine(shared_arrays, static)
+        go = lambda run: one(all_see, run)  # noqa: E731
+        return jax.vmap(go)(runs) if side_by_side else jax.lax.map(go, runs)
+
+    each, everywhere = PartitionSpec(_AXIS), PartitionSpec()
+    sharded = jax.shard_map(
+        on_one_device, mesh=mesh, in_specs=(everywhere, each), out_specs=each, check_vma=False
+    )
+    return sharded(shared_arrays, runs)

@@ -1,0 +1,245 @@
+"""The one compiled mini-batch loop: Adam, best-epoch parameters, patience."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
+
+from vebnn.training.batches import batch_shape, shuffled_batches, take
+from vebnn.training.chunks import SILENT, Stage
+from vebnn.training.fleet import gather, map_runs, replicate
+from vebnn.training.objective import NegativeLogLikelihood, Objective
+from vebnn.types import Array, Dataset, Key, Params
+
+Monitor = Callable[[Params, Any], Array]
+
+
+class TrainingDiverged(FloatingPointError):
+    """A loss became infinite or not a number."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """How long and how fast to train.
+
+    Args:
+      num_epochs: the most epochs a run may take.
+      learning_rate: Adam's step size.
+      batch_size: the most rows in a mini-batch.
+      patience: stop after this many epochs without improvement; ``None`` trains to the last epoch.
+      tolerance: an improvement must exceed this share of the best value so far.
+    """
+
+    num_epochs: int = 20_000
+    learning_rate: float = 1e-3
+    batch_size: int = 256
+    patience: int | None = None
+    tolerance: float = 0.0
+
+
+class TrainState(NamedTuple):
+    """All that the next epoch of one run needs."""
+
+    key: Key
+    params: Params
+    optimiser: optax.OptState
+    epoch: Array
+    best_params: Params
+    best_value: Array
+    best_epoch: Array
+    stopped: Array
+    failed_step: Array  # the first step with a non-finite loss, or −1
+    history: Array  # (epochs, 2): mean training loss, monitored value
+
+
+class Trained(NamedTuple):
+    """What a fleet of runs has learned; every leaf has the runs as leading axis."""
+
+    params: Params
+    best_epoch: Array
+    best_value: Array
+    num_epochs: Array  # epochs that were run
+    history: Array
+
+
+class Run(NamedTuple):
+    """What differs between the runs of a fleet."""
+
+    state: TrainState
+    learning_rate: Array
+    num_epochs: Array
+    train_rows: Array
+    watch_rows: Array
+
+
+class _Advance(eqx.Module):
+    """Epochs of one run, up to a given one. A module, so that its compiled form is found again."""
+
+    objective: Objective
+    monitor: Monitor
+    watched: bool
+    batch_size: int
+    patience: int | None
+    tolerance: float
+
+    def __call__(self, shared: tuple[Dataset, Array], run: Run) -> TrainState:
+        data, until = shared
+        last = jnp.minimum(until, run.num_epochs)
+        watch_data = take(data, run.watch_rows) if self.watched else None
+        # Adam does not care for the scale of a loss, but its ε and people do: show it per row.
+        scale = 1 / jnp.maximum(jnp.sum(take(data, run.train_rows).weight), 1)
+        num_batches, _ = batch_shape(run.train_rows.shape[0], self.batch_size)
+        flat_start, unravel = ravel_pytree(run.state.params)
+        optimiser = optax.scale_by_adam()
+
+        def loss(flat: Array, batch: Dataset, key: Key) -> Array:
+            return scale * self.objective(unravel(flat), batch, num_batches, key)
+
+        def step(carry: Any, inputs: Any) -> Any:
+            flat, optimiser_state = carry
+            batch, key_batch = inputs
+            value, gradient = jax.value_and_grad(loss)(flat, batch, key_batch)
+            update, optimiser_state = optimiser.update(gradient, optimiser_state)
+            return (flat - run.learning_rate * update, optimiser_state), value
+
+        def epoch(state: TrainState) -> TrainState:
+            key, key_shuffle, key_batches = jax.random.split(state.key, 3)
+            batches = shuffled_batches(key_shuffle, data, run.train_rows, self.batch_size)
+            keys = jax.random.split(key_batches, num_batches)
+            carry = (state.params, state.optimiser)
+            (flat, optimiser_state), losses = jax.lax.scan(step, carry, (batches, keys))
+            number = state.epoch + 1
+            value = self.monitor(unravel(flat), watch_data) if self.watched else jnp.mean(losses)
+            finite = jnp.isfinite(losses)
+            bad_step = state.epoch * num_batches + jnp.argmin(finite) + 1
+            failed = jnp.where(jnp.all(finite), state.failed_step, bad_step)
+            better = value < state.best_value - self.tolerance * jnp.abs(state.best_value)
+            # Unwatched runs keep the last epoch; watched ones the best.
+            keep = (better | ~jnp.isfinite(state.best_value)) if self.watched else True
+            best_epoch = jnp.where(keep, number, state.best_epoch)
+            waited = number - best_epoch
+            impatient = False if self.patience is None else waited >= self.patience
+            return TrainState(
+                key=key,
+                params=flat,
+                optimiser=optimiser_state,
+                epoch=number,
+                best_params=jnp.where(keep, flat, state.best_params),
+                best_value=jnp.where(keep, value, state.best_value),
+                best_epoch=best_epoch,
+                stopped=impatient | (failed >= 0),
+                failed_step=failed,
+                history=state.history.at[state.epoch].set(jnp.stack([jnp.mean(losses), value])),
+            )
+
+        def go_on(state: TrainState) -> Array:
+            return (state.epoch < last) & ~state.stopped
+
+        flat_state = run.state._replace(
+            params=flat_start, best_params=ravel_pytree(run.state.best_params)[0]
+        )
+        end = jax.lax.while_loop(go_on, epoch, flat_state)
+        return end._replace(params=unravel(end.params), best_params=unravel(end.best_params))
+
+
+def train(
+    key: Key,
+    objective: Objective,
+    starts: Params,
+    data: Dataset,
+    train_rows: Array,
+    settings: Training,
+    *,
+    watch_rows: Array | None = None,
+    monitor: Monitor | None = None,
+    learning_rate: Array | None = None,
+    num_epochs: Array | None = None,
+    stage: Stage = SILENT,
+) -> Trained:
+    """Minimise the objective with Adam for a fleet of runs.
+
+    Args:
+      key: random key for the whole fleet.
+      objective: the negative log posterior.
+      starts: start parameters, stacked over runs.
+      data: the rows all runs draw from.
+      train_rows: ``(runs, n)`` row numbers each run trains on.
+      settings: epochs, learning rate, batch size, patience.
+      watch_rows: ``(runs, m)`` row numbers each run is watched on after every epoch; the parameters
+        of the best epoch are kept. ``None`` keeps those of the last epoch.
+      monitor: what is watched, smaller is better; the negative log-likelihood unless given.
+      learning_rate: ``(runs,)``, to try several; the settings' unless given.
+      num_epochs: ``(runs,)``, at most ``settings.num_epochs``, which it is unless given.
+      stage: name and watcher of this piece of work.
+
+    Raises:
+      TrainingDiverged: if a loss became infinite or not a number.
+    """
+    num_runs = train_rows.shape[0]
+    watched = watch_rows is not None
+    monitor = monitor or NegativeLogLikelihood(objective.log_likelihood)
+    advance_run = _Advance(
+        objective, monitor, watched, settings.batch_size, settings.patience, settings.tolerance
+    )
+    limits = np.full(num_runs, settings.num_epochs, np.int32)
+    limits = limits if num_epochs is None else np.asarray(num_epochs)
+    rates = np.full(num_runs, settings.learning_rate, np.float32)
+    rates = rates if learning_rate is None else np.asarray(learning_rate)
+    watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
+
+    data = replicate(data, num_runs)
+
+    def advance(state: TrainState, until: int) -> TrainState:
+        runs = Run(state, rates, limits, train_rows, watch_rows)
+        return map_runs(advance_run, (data, np.int32(until)), runs)
+
+    def position(state: TrainState) -> int:
+        epoch = np.asarray(state.epoch)
+        finished = np.asarray(state.stopped) | (epoch >= limits)
+        return settings.num_epochs if finished.all() else int(epoch[~finished].min())
+
+    def describe(state: TrainState) -> str:
+        return f"loss {np.mean(state.best_value):.4g}"
+
+    start = _start(key, starts, settings.num_epochs)
+    end = stage.run(advance, start, settings.num_epochs, position, describe)
+    _raise_if_failed(end.failed_step, stage.name)
+    return gather(Trained(end.best_params, end.best_epoch, end.best_value, end.epoch, end.history))
+
+
+@eqx.filter_jit
+def _start(key: Key, starts: Params, num_epochs: int) -> TrainState:
+    def one(key: Key, params: Params) -> TrainState:
+        flat, _ = ravel_pytree(params)
+        return TrainState(
+            key=key,
+            params=params,
+            optimiser=optax.scale_by_adam().init(flat),
+            epoch=jnp.int32(0),
+            best_params=params,
+            best_value=jnp.asarray(jnp.inf, flat.dtype),
+            best_epoch=jnp.int32(0),
+            stopped=jnp.bool_(False),
+            failed_step=jnp.int32(-1),
+            history=jnp.full((num_epochs, 2), jnp.nan, flat.dtype),
+        )
+
+    num_runs = jax.tree.leaves(starts)[0].shape[0]
+    return jax.vmap(one)(jax.random.split(key, num_runs), starts)
+
+
+def _raise_if_failed(failed_step: Array, stage: str) -> None:
+    failed = np.asarray(failed_step)
+    if (failed >= 0).any():
+        run = int(np.argmax(failed >= 0))
+        raise TrainingDiverged(
+            f"The loss of {stage or 'training'} became non-finite at step {failed[run]} of run "
+            f"{run + 1} of {len(failed)}. Try a smaller `learning_rate`, and look for extreme "
+            f"values in the data."
+        )

@@ -53,7 +53,7 @@ class ChainDiagnostics(NamedTuple):
 def outputs_by_chain(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
     """Return predicted means, ``(chains, draws, rows, ..., outputs)``."""
     chains, per_chain = jax.tree.leaves(draws)[0].shape[:2]
-    outputs = np.asarray(evaluate_draws(skeleton, pool_chains(draws), x))
+    outputs = evaluate_draws(skeleton, pool_chains(draws), x)
     return outputs.reshape(chains, per_chain, *outputs.shape[1:])
 
 

@@ -31,9 +31,17 @@ from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset
 
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
-DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="tanh")
-DEFAULT_MEAN_TRAINING = Training(num_epochs=5_000, patience=300)
-DEFAULT_VARIANCE_TRAINING = Training(num_epochs=5_000, patience=100)
+DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
+
+
+def default_mean_training(num_rows: int) -> Training:
+    """Step 1 unless told otherwise."""
+    return Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3)
+
+
+def default_variance_training(num_rows: int) -> Training:
+    """Step 2 unless told otherwise."""
+    return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
 class VeBNNRegressor(RegressorMixin, BaseEstimator):
@@ -142,7 +150,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
           X_val: rows for early stopping and the validation NLL of each round; never trained on.
           y_val: their targets.
         """
-        settings = self._settings()
+        self._settings(num_rows=1)  # complain about arguments before looking at the data
         names = getattr(y, "columns", None)
         X, y = validate_data(
             self, X, y, multi_output=True, y_numeric=True, dtype=float, allow_nd=self._many_axes
@@ -169,6 +177,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
                 allow_nd=self._many_axes,
             )
             held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
+        settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watchers: list[Observer] = [Progress()] if self.verbose else []
         if self.checkpoint is not None:
@@ -179,7 +188,10 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
             )
         self.rounds_ = self.fitted_.rounds
         self.chosen_round_ = self.fitted_.chosen_round
-        self.diagnostics_ = self._diagnose(data.x)
+        self.diagnostics_ = self._diagnose()
+        complaint = self.diagnostics_ and self.diagnostics_.complaint()
+        if complaint:
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -201,18 +213,18 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         mean, epistemic = moments(fitted.skeleton, draws, x)
         noise = aleatoric_variance(fitted.variance_skeleton, fitted.noise, x)
         scale = self.y_units_.scale
-        aleatoric = np.asarray(noise, float) * scale**2
+        aleatoric = noise.astype(float) * scale**2
         if y_std is not None:
             aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
 
         def load_draws() -> np.ndarray:
-            outputs = np.asarray(evaluate_draws(fitted.skeleton, draws, x), float)
+            outputs = evaluate_draws(fitted.skeleton, draws, x).astype(float)
             return self._like_y(self.y_units_.restore(outputs))
 
         return Prediction(
-            mean=self._like_y(self.y_units_.restore(np.asarray(mean, float))),
+            mean=self._like_y(self.y_units_.restore(mean.astype(float))),
             aleatoric_variance=self._like_y(aleatoric),
-            epistemic_variance=self._like_y(np.asarray(epistemic, float) * scale**2),
+            epistemic_variance=self._like_y(epistemic.astype(float) * scale**2),
             load_draws=load_draws,
             target_names=self.target_names_,
             index=index,
@@ -220,7 +232,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        outputs = self._outputs_by_chain(self._inputs(X))
+        outputs = outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, self._inputs(X))
         return to_arviz(self._like_y(self.y_units_.restore(outputs)), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
@@ -243,7 +255,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         tags.non_deterministic = self.random_state is None
         return tags
 
-    def _settings(self) -> Cooperative:
+    def _settings(self, num_rows: int) -> Cooperative:
         """Check every argument, before any training, and fill in what was left open."""
         require_whole("rounds", self.rounds, 1)
         require_whole("num_folds", self.num_folds, 2)
@@ -256,7 +268,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         engine = self.inference
         if not hasattr(engine, "run"):
             require_one_of("inference", engine, tuple(ENGINES))
-            engine = ENGINES[engine]()
+            engine = ENGINES[engine].for_rows(num_rows)
         return Cooperative(
             network=DEFAULT_NETWORK if self.network is None else self.network,
             variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
@@ -267,8 +279,8 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
             residuals=self.residuals,  # type: ignore[arg-type]
             num_folds=self.num_folds,
             rescale_residuals=self.rescale_residuals,
-            mean_training=self.mean_training or DEFAULT_MEAN_TRAINING,
-            variance_training=self.variance_training or DEFAULT_VARIANCE_TRAINING,
+            mean_training=self.mean_training or default_mean_training(num_rows),
+            variance_training=self.variance_training or default_variance_training(num_rows),
             weight_decay=self.weight_decay,
             prior_precision=self.prior_precision,
             validation_fraction=self.validation_fraction,
@@ -301,17 +313,13 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
 
-    def _outputs_by_chain(self, x: np.ndarray) -> np.ndarray:
-        return outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, x)
-
-    def _diagnose(self, x: np.ndarray) -> ChainDiagnostics | None:
+    def _diagnose(self) -> ChainDiagnostics | None:
+        """Judge the chains at some of the training rows, if the engine has chains."""
         if not self.fitted_.posterior.markov:
             return None
-        some = np.linspace(0, len(x) - 1, min(NUM_INPUTS, len(x))).round().astype(int)
-        diagnostics = diagnose_chains(self._outputs_by_chain(x[some]))
-        if complaint := diagnostics.complaint():
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
-        return diagnostics
+        rows = self.fitted_.probe.shape[2]
+        some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
+        return diagnose_chains(self.fitted_.probe[:, :, some])
 
 
 def _row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:

@@ -18,7 +18,6 @@ import numpy as np
 
 from vebnn.cooperative import Fitted, Round
 from vebnn.cooperative.variance import Noise
-from vebnn.diagnostics import ChainDiagnostics
 from vebnn.files import read_arrays, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
 from vebnn.networks import MLP
@@ -49,13 +48,12 @@ def save(model: Any, folder: str | Path) -> None:
         **_named("mean", fitted.mean_params),
         **_named("draws", fitted.posterior.draws),
         **_named("noise", fitted.noise),
-        **_named("trace", fitted.posterior.trace),
-        **_named("history", fitted.mean_history),
+        "trace": fitted.posterior.trace,
+        "probe": fitted.probe,
+        "history": fitted.mean_history,
     }
     for name in _UNITS:
         arrays |= _named(name, getattr(model, name))
-    if model.diagnostics_ is not None:
-        arrays |= _named("diagnostics", tuple(model.diagnostics_[:2]))
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}."))
     try:
@@ -70,7 +68,6 @@ def save(model: Any, folder: str | Path) -> None:
             "in_shape": list(model.in_shape_),
             "rounds": [one._asdict() for one in fitted.rounds],
             "markov": fitted.posterior.markov,
-            "chains": None if model.diagnostics_ is None else list(model.diagnostics_[2:]),
             "weights": _digest((temporary / _WEIGHTS).read_bytes()),
         }
         description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
@@ -112,15 +109,12 @@ def load(estimator: type, folder: str | Path, **networks: Any) -> Any:
     model.in_shape_ = tuple(body["in_shape"])
     model.fitted_ = _fitted(model, body, arrays)
     model.rounds_ = model.fitted_.rounds
-    model.diagnostics_ = None
-    if body["chains"] is not None:
-        r_hat, size = _filled("diagnostics", (np.zeros(0), np.zeros(0)), arrays)
-        model.diagnostics_ = ChainDiagnostics(r_hat, size, *body["chains"])
+    model.diagnostics_ = model._diagnose()
     return model
 
 
 def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
-    settings = model._settings()
+    settings = model._settings(num_rows=1)
     num_outputs = len(model.y_units_.scale)
     keys = jax.random.split(jax.random.key(0), 1)
     mean, skeleton = build_networks(settings.network, model.in_shape_, num_outputs, keys)
@@ -131,6 +125,7 @@ def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
         mean_params=_filled("mean", mean, arrays),
         noise=_filled("noise", Noise(variance, *[np.zeros(0)] * 3), arrays),
         posterior=Posterior(_filled("draws", mean, arrays), arrays["trace"], body["markov"]),
+        probe=arrays["probe"],
         rounds=tuple(Round(**one) for one in body["rounds"]),
         chosen_round=model.chosen_round_,
         mean_history=arrays["history"],
@@ -204,10 +199,7 @@ def _revive(value: Any) -> Any:
 
 
 def _named(name: str, tree: Params) -> dict[str, np.ndarray]:
-    leaves = jax.tree.leaves(tree)
-    if len(leaves) == 1 and leaves[0] is tree:
-        return {name: np.asarray(tree)}
-    return {f"{name}.{number}": np.asarray(leaf) for number, leaf in enumerate(leaves)}
+    return {f"{name}.{n}": np.asarray(leaf) for n, leaf in enumerate(jax.tree.leaves(tree))}
 
 
 def _filled(name: str, like: Params, arrays: dict[str, np.ndarray]) -> Any:

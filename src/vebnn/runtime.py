@@ -22,7 +22,7 @@ def configure() -> None:
 
 def _one_device_per_core() -> None:
     user_chose = (
-        jax.config.jax_num_cpu_devices != -1
+        jax.config.values["jax_num_cpu_devices"] != -1
         or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
     )
     if user_chose:
@@ -37,7 +37,7 @@ def _one_device_per_core() -> None:
 
 def _keep_compiled_programs() -> None:
     choice = os.environ.get("VEBNN_COMPILATION_CACHE", "")
-    if choice == "off" or jax.config.jax_compilation_cache_dir:
+    if choice == "off" or jax.config.values["jax_compilation_cache_dir"]:
         return
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     jax.config.update("jax_compilation_cache_dir", choice or str(Path(home) / "vebnn" / "jax"))

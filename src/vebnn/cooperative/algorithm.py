@@ -14,7 +14,7 @@ from vebnn.cooperative.mean import (
     split_rows,
     train_means,
 )
-from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
+from vebnn.cooperative.scores import MOST_ROWS, held_out_nll, leave_one_out_nll
 from vebnn.cooperative.variance import (
     Noise,
     Residuals,
@@ -23,7 +23,7 @@ from vebnn.cooperative.variance import (
     train_variance,
 )
 from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, pool_chains
+from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
 from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective, Stage, Trained, Training
 from vebnn.types import Dataset, Key, Params
@@ -82,12 +82,22 @@ class Round(NamedTuple):
     variance_epochs: int
 
 
+class Result(NamedTuple):
+    """What one round leaves behind."""
+
+    noise: Noise
+    posterior: Posterior
+    report: Round
+    probe: np.ndarray  # (chains, draws, some rows, ..., outputs): the draws as functions
+
+
 class Fitted(NamedTuple):
     """What Algorithm 1 leaves behind, in standardised units."""
 
     mean_params: Params  # Step 1
     noise: Noise  # Step 2 of the chosen round
     posterior: Posterior  # Step 3 of the chosen round
+    probe: np.ndarray  # (chains, draws, some training rows, ..., outputs): the draws as functions
     rounds: tuple[Round, ...]
     chosen_round: int
     mean_history: np.ndarray
@@ -114,8 +124,8 @@ def fit_cooperative(
     """
     learner = _Learner(key, settings, data, held_out, stage)
     means = learner.step_1(noise_variance=None, attempt=0)
-    mean_history = means.history[0]
-    results: list[tuple[Noise, Posterior, Round]] = []
+    first_mean = _first(means.params)
+    results: list[Result] = []
     earlier: Posterior | None = None
     for number in range(1, settings.rounds + 1):
         # Step 2: fresh variance network, mean fixed.
@@ -123,22 +133,26 @@ def fit_cooperative(
         noise_variance = aleatoric_variance(learner.variance_skeleton, noise, data.x)
         again = number < settings.rounds
         if again and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
-            # The variance just learned reweights the samples of the next mean (paper, eq. 32).
-            means = learner.step_1(noise_variance, attempt=number)
+            # The variance just learned reweights the samples of the next mean (paper, appendix on
+            # bias): more exact residuals for the next round.
+            next_means = learner.step_1(noise_variance, attempt=number)
         if again and settings.iterate == "mean":
+            means = next_means
             continue
-        # Step 3: Bayesian network, noise fixed.
+        # Step 3: Bayesian network, noise fixed, from the means it was learned with.
         earlier = learner.step_3(number, noise_variance, means)
-        results.append((noise, earlier, learner.score(number, noise, noise_variance, earlier)))
-    chosen = _choose([result[2] for result in results], settings.choose_round)
-    noise, posterior, _ = results[chosen]
+        results.append(learner.score(number, noise, noise_variance, earlier))
+        if again and settings.residuals == "cross_fit":
+            means = next_means
+    chosen = results[_choose([result.report for result in results], settings.choose_round)]
     return Fitted(
-        mean_params=_first(means.params),
-        noise=noise,
-        posterior=posterior,
-        rounds=tuple(result[2] for result in results),
-        chosen_round=results[chosen][2].number,
-        mean_history=mean_history,
+        mean_params=first_mean,
+        noise=chosen.noise,
+        posterior=chosen.posterior,
+        probe=chosen.probe,
+        rounds=tuple(result.report for result in results),
+        chosen_round=chosen.report.number,
+        mean_history=means.history[0],
         skeleton=learner.skeleton,
         variance_skeleton=learner.variance_skeleton,
     )
@@ -158,6 +172,7 @@ class _Learner:
         self.starts, self.skeleton = self._networks(
             settings.network, self.out_size, self._key("networks"), self.num_folds + 1
         )
+        self.probe_rows = np.unique(np.linspace(0, len(data.x) - 1, MOST_ROWS).round().astype(int))
         # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
         extra = None if held_out is None else len(data.x) + np.arange(len(held_out.x))
         self.split: Split = split_rows(
@@ -197,17 +212,19 @@ class _Learner:
             self._key("variance network", number),
             1,
         )
-        outputs = None if earlier is None else self._outputs(earlier, self.data.x)
-        watch_evidence = outputs is not None and self.settings.residuals == "in_sample"
+        watched = None
+        if earlier is not None and self.settings.residuals == "in_sample":
+            outputs = evaluate_draws(self.skeleton, pool_chains(earlier.draws), self.data.x)
+            watched = (outputs, self.data)
         return train_variance(
             self._key("step 2", number),
             self.variance_skeleton,
             start,
             self.data,
-            self._residuals(means, outputs),
+            self._residuals(means, earlier),
             self.settings.variance_training,
             rescale=self.settings.rescale_residuals,
-            posterior=(outputs, self.data) if watch_evidence else None,  # type: ignore[arg-type]
+            posterior=watched,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 
@@ -231,40 +248,41 @@ class _Learner:
 
     def score(
         self, number: int, noise: Noise, noise_variance: np.ndarray, posterior: Posterior
-    ) -> Round:
+    ) -> Result:
         """Sum up a round."""
-        outputs = self._outputs(posterior, self.data.x)
         variance = noise_variance + self.data.variance
-        evidence = log_marginal_likelihood(outputs, self.data, variance) / self.data.weight.sum()
+        draws = pool_chains(posterior.draws)
+        evidence = log_marginal_likelihood(self.skeleton, draws, self.data, variance)
+        probe = evaluate_draws(self.skeleton, draws, self.data.x[self.probe_rows])
         if self.held_out is None:
-            nll, kind = leave_one_out_nll(outputs, self.data, variance), "leave one out"
+            here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
+            nll, kind = leave_one_out_nll(probe, here, variance[self.probe_rows]), "leave one out"
         else:
             there = self.held_out
             fresh = aleatoric_variance(self.variance_skeleton, noise, there.x) + there.variance
-            nll, kind = held_out_nll(self._outputs(posterior, there.x), there, fresh), "held out"
-        return Round(
+            nll, kind = held_out_nll(moments(self.skeleton, draws, there.x), there, fresh), "held out"
+        report = Round(
             number=number,
-            log_marginal_likelihood=float(evidence),
+            log_marginal_likelihood=float(evidence / self.data.weight.sum()),
             validation_nll=float(nll),
             validation_kind=kind,
             typical_noise_std=float(np.sqrt(noise_variance.mean())),
             variance_epochs=int(noise.num_epochs),
         )
+        chains = posterior.trace.shape[0]
+        return Result(noise, posterior, report, probe.reshape(chains, -1, *probe.shape[1:]))
 
-    def _residuals(self, means: Trained, outputs: np.ndarray | None) -> Residuals:
+    def _residuals(self, means: Trained, earlier: Posterior | None) -> Residuals:
         data = self.data
         if self.num_folds > 1:
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             unseen: OutOfFold = out_of_fold(self.skeleton, folds, self.split, data.x)
             return Residuals((unseen.mean - data.target) ** 2, unseen.variance + data.variance)
-        if outputs is None:
-            mean = np.asarray(evaluate(self.skeleton, _first(means.params), data.x))
+        if earlier is None:
+            mean = evaluate(self.skeleton, _first(means.params), data.x)
         else:
-            mean = outputs.mean(axis=0)
+            mean = moments(self.skeleton, pool_chains(earlier.draws), data.x).mean
         return Residuals((mean - data.target) ** 2, data.variance)
-
-    def _outputs(self, posterior: Posterior, x: np.ndarray) -> np.ndarray:
-        return np.asarray(evaluate_draws(self.skeleton, pool_chains(posterior.draws), x))
 
     def _networks(self, recipe: Any, out_size: int, key: Key, count: int) -> tuple[Params, Any]:
         return build_networks(recipe, self.in_shape, out_size, jax.random.split(key, count))

@@ -105,6 +105,6 @@ class OutOfFold(NamedTuple):
 
 def out_of_fold(skeleton: Any, fold_params: Params, split: Split, x: np.ndarray) -> OutOfFold:
     """Predict each row with the network of its fold."""
-    every = np.asarray(evaluate_draws(skeleton, fold_params, x))
+    every = evaluate_draws(skeleton, fold_params, x)
     mean = every[split.fold, np.arange(len(split.fold))]
     return OutOfFold(mean, every.var(axis=0, ddof=1))

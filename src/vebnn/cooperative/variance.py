@@ -9,7 +9,7 @@ import numpy as np
 from jax.scipy.special import logsumexp
 
 from vebnn.cooperative.likelihoods import GammaResiduals, IsotropicPrior
-from vebnn.inference.functions import evaluate
+from vebnn.inference.functions import by_blocks
 from vebnn.likelihoods import gamma, gaussian
 from vebnn.training import Objective, Stage, Training, all_rows, train
 from vebnn.types import Array, Dataset, Key, Params
@@ -33,12 +33,13 @@ class Noise(NamedTuple):
 
 def aleatoric_variance(skeleton: Any, noise: Noise, x: np.ndarray) -> np.ndarray:
     """Return σ_a²(x) = scale · α/λ (paper, eq. 8)."""
-    return np.asarray(_mean_of_gamma(skeleton, noise.params, x)) * noise.scale
+    return jax.device_get(_mean_of_gamma(skeleton, noise.params, x)) * noise.scale
 
 
 @eqx.filter_jit
 def _mean_of_gamma(skeleton: Any, params: Params, x: Array) -> Array:
-    return gamma.from_network(evaluate(skeleton, params, x)).mean
+    network = eqx.combine(params, skeleton)
+    return by_blocks(lambda rows: gamma.from_network(jax.vmap(network)(rows)).mean, x)
 
 
 def train_variance(
@@ -97,19 +98,29 @@ def train_variance(
 
 
 @eqx.filter_jit
-def log_marginal_likelihood(outputs: Array, observed: Dataset, variance: Array) -> Array:
+def log_marginal_likelihood(skeleton: Any, draws: Params, observed: Dataset, variance: Array) -> Array:
     """Return LMglk = log E_θ[p(y | θ, φ)] over draws (Algorithm 1), on the given rows.
 
     Args:
-      outputs: ``(draws, rows, ..., outputs)``, what each draw predicts.
-      observed: targets and weights.
+      skeleton: the Bayesian network without its weights.
+      draws: its weights, draws first.
+      observed: inputs, targets and weights.
       variance: the noise of each target.
     """
 
-    def of_draw(mean: Array) -> Array:
-        return jnp.sum(observed.weight * gaussian.log_prob(observed.target, mean, variance))
+    def log_likelihood(params: Params) -> Array:
+        outputs = by_blocks(jax.vmap(eqx.combine(params, skeleton)), observed.x)
+        return _total_log_prob(outputs, observed, variance)
 
-    return logsumexp(jax.lax.map(of_draw, outputs)) - jnp.log(outputs.shape[0])
+    return _log_mean_exp(jax.lax.map(log_likelihood, draws))
+
+
+def _total_log_prob(outputs: Array, observed: Dataset, variance: Array) -> Array:
+    return jnp.sum(observed.weight * gaussian.log_prob(observed.target, outputs, variance))
+
+
+def _log_mean_exp(values: Array) -> Array:
+    return logsumexp(values) - jnp.log(values.shape[0])
 
 
 class _WholeObjective(eqx.Module):
@@ -120,6 +131,8 @@ class _WholeObjective(eqx.Module):
 
 
 class _MarginalLikelihood(eqx.Module):
+    """Minus LMglk of draws whose outputs are known, as a function of the variance network."""
+
     skeleton: Any
     outputs: Array
     observed: Dataset
@@ -128,5 +141,5 @@ class _MarginalLikelihood(eqx.Module):
     def __call__(self, params: Params, data: Dataset) -> Array:
         raw = jax.vmap(eqx.combine(params, self.skeleton))(data.x)
         variance = gamma.from_network(raw).mean * self.scale + self.observed.variance
-        evidence = log_marginal_likelihood(self.outputs, self.observed, variance)
-        return -evidence / jnp.sum(self.observed.weight)
+        each = jax.lax.map(lambda one: _total_log_prob(one, self.observed, variance), self.outputs)
+        return -_log_mean_exp(each) / jnp.sum(self.observed.weight)

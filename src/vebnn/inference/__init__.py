@@ -4,11 +4,13 @@ Every engine is one file with one frozen dataclass. Its fields are its settings 
 ``run(key, problem, stage)`` returns a :class:`~vebnn.inference.problem.Posterior`.
 """
 
+from typing import Any
+
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
 from vebnn.inference.problem import Engine, Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 
-ENGINES: dict[str, type] = {"map": MAP, "ensemble": Ensemble, "psgld": PSGLD}
+ENGINES: dict[str, Any] = {"map": MAP, "ensemble": Ensemble, "psgld": PSGLD}
 
 __all__ = ["ENGINES", "MAP", "PSGLD", "Engine", "Ensemble", "Posterior", "Problem"]

@@ -27,6 +27,11 @@ class Ensemble:
     num_members: int = 5
     training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
 
+    @classmethod
+    def for_rows(cls, num_rows: int) -> "Ensemble":
+        """Return settings that need no tuning."""
+        return cls(training=Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3))
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of one draw."""
         key_init, key_search, key_refit = jax.random.split(key, 3)

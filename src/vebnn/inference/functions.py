@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vebnn.types import Array, Params
 
@@ -24,27 +25,37 @@ def pool_chains(draws: Params) -> Params:
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), draws)  # NumPy: a view
 
 
-@eqx.filter_jit
-def evaluate(skeleton: Any, params: Params, x: Array) -> Array:
+def evaluate(skeleton: Any, params: Params, x: Array) -> np.ndarray:
     """Return the outputs of ONE network for all rows of ``x``."""
-    network = eqx.combine(params, skeleton)
-    return _by_blocks(jax.vmap(network), x)
+    return jax.device_get(_evaluate(skeleton, params, x))
 
 
 @eqx.filter_jit
-def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> Array:
+def _evaluate(skeleton: Any, params: Params, x: Array) -> Array:
+    return by_blocks(jax.vmap(eqx.combine(params, skeleton)), x)
+
+
+def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
     """Return the outputs of every draw, ``(draws, rows, ..., outputs)``."""
-    return jax.lax.map(lambda params: _by_blocks(jax.vmap(eqx.combine(params, skeleton)), x), draws)
+    return jax.device_get(_evaluate_draws(skeleton, draws, x))
 
 
 @eqx.filter_jit
+def _evaluate_draws(skeleton: Any, draws: Params, x: Array) -> Array:
+    return jax.lax.map(lambda params: by_blocks(jax.vmap(eqx.combine(params, skeleton)), x), draws)
+
+
 def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
     """Return mean and variance over draws without ever holding draws × rows.
 
     Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
     the number of draws, so that it is that of the mixture the draws stand for.
     """
+    return jax.device_get(_moments(skeleton, draws, x))
 
+
+@eqx.filter_jit
+def _moments(skeleton: Any, draws: Params, x: Array) -> Moments:
     def block(rows: Array) -> Moments:
         def add(carry: tuple[Array, Array, Array], params: Params) -> tuple:
             count, mean, spread = carry
@@ -59,10 +70,10 @@ def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
         (count, mean, spread), _ = jax.lax.scan(add, (jnp.float32(0), zeros, zeros), draws)
         return Moments(mean, spread / count)
 
-    return _by_blocks(block, x)
+    return by_blocks(block, x)
 
 
-def _by_blocks(function: Any, x: Array) -> Any:
+def by_blocks(function: Any, x: Array) -> Any:
     """Apply a function of rows to blocks of at most BLOCK_ROWS rows, one after another."""
     num_rows = x.shape[0]
     if num_rows <= BLOCK_ROWS:

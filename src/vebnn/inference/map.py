@@ -22,6 +22,11 @@ class MAP:
 
     training: Training = field(default_factory=lambda: Training(num_epochs=2_000))
 
+    @classmethod
+    def for_rows(cls, num_rows: int) -> "MAP":
+        """Return settings that need no tuning."""
+        return cls(Training.of_steps(3_000, num_rows))
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return the maximum as a single draw."""
         trained = train(

@@ -35,7 +35,11 @@ class Posterior(NamedTuple):
 
 
 class Engine(Protocol):
-    """An inference algorithm."""
+    """An inference algorithm.
+
+    An engine that can be asked for by name also has ``for_rows(num_rows)``, a class method that
+    returns settings which need no tuning.
+    """
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return draws from (an approximation of) the posterior of ``problem``."""

@@ -1,6 +1,6 @@
 """How a network is trained: one compiled mini-batch loop, for many runs at once."""
 
-from vebnn.training.batches import all_rows, pad_rows
+from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows
 from vebnn.training.chunks import SILENT, Observer, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
@@ -16,6 +16,7 @@ __all__ = [
     "Training",
     "TrainingDiverged",
     "all_rows",
+    "epochs_of_steps",
     "gather",
     "map_runs",
     "pad_rows",

@@ -37,6 +37,12 @@ def batch_shape(num_rows: int, batch_size: int) -> tuple[int, int]:
     return num_batches, math.ceil(num_rows / num_batches)
 
 
+def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int) -> int:
+    """Return how many epochs make ``num_steps`` mini-batch steps, but at least ``fewest``."""
+    num_batches, _ = batch_shape(num_rows, batch_size)
+    return max(fewest, math.ceil(num_steps / num_batches))
+
+
 def random_order(key: Key, size: int) -> Array:
     """Return a random permutation of 0 … size−1.
 
@@ -60,6 +66,8 @@ def shuffled_batches(key: Key, data: Dataset, rows: Array, batch_size: int) -> D
     """
     num_batches, size = batch_shape(rows.shape[0], batch_size)
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
-    dealt = jnp.concatenate([rows, fill])[random_order(key, num_batches * size)]
+    dealt = jnp.concatenate([rows, fill])
+    if num_batches > 1:
+        dealt = dealt[random_order(key, num_batches * size)]
     epoch = take(data, dealt)
     return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)

@@ -11,11 +11,14 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 
-from vebnn.training.batches import batch_shape, shuffled_batches, take
+from vebnn.training.batches import batch_shape, epochs_of_steps, shuffled_batches, take
 from vebnn.training.chunks import SILENT, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.types import Array, Dataset, Key, Params
+
+# However large the data set, it is gone through this often.
+FEWEST_EPOCHS = 100
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -41,6 +44,21 @@ class Training:
     batch_size: int = 256
     patience: int | None = None
     tolerance: float = 0.0
+
+    @classmethod
+    def of_steps(
+        cls, num_steps: int, num_rows: int, *, patience: int | None = None, **settings: Any
+    ) -> "Training":
+        """Return a training of about ``num_steps`` gradient steps, ``patience`` of them.
+
+        Data sets small and large then get the same number of updates. An epoch of many steps still
+        comes round at least ``FEWEST_EPOCHS`` times.
+        """
+        batch_size = settings.get("batch_size", cls.batch_size)
+        epochs = epochs_of_steps(num_steps, num_rows, batch_size, FEWEST_EPOCHS)
+        if patience is not None:
+            patience = epochs_of_steps(patience, num_rows, batch_size, FEWEST_EPOCHS // 5)
+        return cls(num_epochs=epochs, patience=patience, **settings)
 
 
 class TrainState(NamedTuple):

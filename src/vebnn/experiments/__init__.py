@@ -1,0 +1,1 @@
+"""Experiments that print the numbers this project claims."""

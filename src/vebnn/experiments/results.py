@@ -1,0 +1,174 @@
+"""Rows of results in a file that a second run of the same command goes on with.
+
+One JSON object per line, written as soon as it is known. Every row carries a stamp: the version, the
+settings and a digest of the code that computes. Rows with another stamp stay in the file, but are never
+mixed with those of this run.
+"""
+
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from sklearn.exceptions import ConvergenceWarning
+
+import vebnn
+
+Row = dict[str, Any]
+
+# What turns numbers into pictures and tables cannot change the numbers.
+_ROOMS_THAT_DO_NOT_COUNT = ("cli.py", "plots.py", "experiments/results.py")
+
+
+@cache
+def source_digest() -> str:
+    """Return a digest of the package's code: any change of it makes new rows necessary."""
+    root = Path(vebnn.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        if name not in _ROOMS_THAT_DO_NOT_COUNT:
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def stamp(experiment: str, **settings: Any) -> Row:
+    """Return what rows must agree on to belong together."""
+    return {
+        "experiment": experiment,
+        "version": vebnn.__version__,
+        "source": source_digest(),
+        "settings": settings,
+    }
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """A file of rows, one JSON object per line.
+
+    Args:
+      path: the file; it and its folder are made when the first row comes.
+      stamp: what the rows of this run have in common.
+    """
+
+    path: Path
+    stamp: Mapping[str, Any]
+
+    def rows(self) -> list[Row]:
+        """Return the rows with this stamp, in the order they were written.
+
+        Raises:
+          ValueError: if a line is not a JSON object.
+        """
+        rows = [json_object(self.path, *line) for line in enumerate(self._whole_lines(), start=1)]
+        mine = json.loads(json.dumps(dict(self.stamp)))
+        return [row for row in rows if all(row.get(name) == value for name, value in mine.items())]
+
+    def append(self, row: Row) -> Row:
+        """Write one row to the end of the file and to the disk; return it with its stamp."""
+        stamped = {**self.stamp, **row}
+        line = json.dumps(stamped, allow_nan=False) + "\n"
+        whole = sum(map(len, self._whole_lines()))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab") as file:
+            # A line that an interrupted run left half written makes way.
+            file.truncate(whole)
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        return stamped
+
+    def _whole_lines(self) -> list[bytes]:
+        if not self.path.exists():
+            return []
+        return [line for line in self.path.read_bytes().splitlines(True) if line.endswith(b"\n")]
+
+
+def json_object(path: Path, number: int, line: bytes) -> Row:
+    """Read one line of a results file."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise ValueError(
+            f"Line {number} of {path} is not a JSON object. Delete the line, or choose another "
+            f"file with --out."
+        )
+    return row
+
+
+def run_cases(
+    file: ResultsFile,
+    cases: Sequence[Row],
+    compute: Callable[[Row], Row],
+    console: Console,
+    name: Callable[[Row], str],
+) -> list[Row]:
+    """Compute the cases that the file does not have yet; return the rows of all cases, in order.
+
+    Args:
+      file: where rows are kept.
+      cases: what identifies each row, such as ``{"seed": 3}``.
+      compute: the numbers of one case.
+      console: where the progress bar is drawn.
+      name: a few words on a case for the progress bar.
+    """
+
+    def identity(row: Row) -> tuple:
+        return tuple(row[field] for field in cases[0])
+
+    found = {identity(row): row for row in file.rows()} if cases else {}
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=32),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    )
+    with bar:
+        task = bar.add_task("", total=len(cases))
+        for case in cases:
+            bar.update(task, description=name(case))
+            if identity(case) not in found:
+                row = file.append({**case, **timed(compute, case)})
+                found[identity(case)] = row
+            bar.advance(task)
+        bar.update(task, description="finished")
+    return [found[identity(case)] for case in cases]
+
+
+def timed(compute: Callable[[Row], Row], case: Row) -> Row:
+    """Return the numbers of a case and the seconds they took."""
+    started = time.perf_counter()
+    with quiet_chains():
+        numbers = compute(case)
+    return {**numbers, "seconds": round(time.perf_counter() - started, 2)}
+
+
+@contextmanager
+def quiet_chains() -> Iterator[None]:
+    """Keep the warning about slow chains out of the progress bar: rows have R-hat instead."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def r_hat(model: Any) -> float | None:
+    """Return R-hat of a fitted model's predictions, or nothing for engines without chains."""
+    diagnostics = model.diagnostics_
+    return None if diagnostics is None else round(diagnostics.typical_r_hat, 3)
+
+
+def average(rows: Sequence[Row], field: str) -> float:
+    """Return the mean of one number over rows."""
+    return sum(row[field] for row in rows) / len(rows)

@@ -1,6 +1,7 @@
 """Those who watch long work: a progress bar, and a checkpoint that lets it be resumed."""
 
 import hashlib
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ from vebnn.training import Observer
 from vebnn.types import Dataset
 
 State = TypeVar("State")
+_SUFFIX = ".stage.safetensors"
 
 
 class Observers:
@@ -38,7 +40,7 @@ class Observers:
     def __exit__(self, kind: type | None, error: Any, trace: TracebackType | None) -> None:
         for observer in self._observers:
             if hasattr(observer, "close"):
-                observer.close()
+                observer.close(finished=kind is None)
 
     def restore(self, stage: str, state: State) -> State:
         """Ask each observer for an earlier state."""
@@ -77,21 +79,29 @@ class Progress:
         """Move the stage's bar."""
         self._bars.update(self._tasks[stage], completed=done, total=total, message=message)
 
-    def close(self) -> None:
+    def close(self, finished: bool) -> None:
         """Take the bars down; what they showed stays on the screen."""
         self._bars.stop()
 
 
 class Checkpoint:
-    """Keeps the state of every stage in a folder.
+    """Keeps the state of every stage in a folder until the work is finished.
 
     Stages run in a fixed order from a fixed key, so going through them again, each from where it
     was, gives exactly what an uninterrupted run would have given.
+
+    Args:
+      folder: where to keep the files.
+      fingerprint: a digest of all that decides the result; see :func:`fingerprint`.
+      seconds: the least time between two writes of a stage; its end and Ctrl-C are always written.
     """
 
-    def __init__(self, folder: str | Path, fingerprint: str) -> None:
+    def __init__(self, folder: str | Path, fingerprint: str, seconds: float = 5.0) -> None:
         self._folder = Path(folder)
         self._fingerprint = fingerprint
+        self._seconds = seconds
+        self._last_write = time.monotonic()
+        self._unwritten: tuple[str, Any] | None = None
 
     def restore(self, stage: str, state: State) -> State:
         """Return the saved state of the stage, if there is one.
@@ -113,14 +123,32 @@ class Checkpoint:
         return jax.tree.unflatten(structure, saved)
 
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
-        """Save the state of the stage."""
-        leaves = jax.tree.leaves(state)
-        arrays = {str(number): _plain(leaf) for number, leaf in enumerate(leaves)}
+        """Save the state of the stage, if it is time to."""
+        self._unwritten = (stage, state)
+        if done >= total or time.monotonic() - self._last_write >= self._seconds:
+            self._write()
+
+    def close(self, finished: bool) -> None:
+        """Forget what is finished; keep what was interrupted."""
+        if not finished:
+            self._write()
+            return
+        for path in self._folder.glob(f"*{_SUFFIX}"):
+            path.unlink()
+        if self._folder.exists() and not any(self._folder.iterdir()):
+            self._folder.rmdir()
+
+    def _write(self) -> None:
+        if self._unwritten is None:
+            return
+        stage, state = self._unwritten
+        arrays = {str(number): _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(state))}
         write_arrays(self._path(stage), arrays, {"fingerprint": self._fingerprint})
+        self._unwritten, self._last_write = None, time.monotonic()
 
     def _path(self, stage: str) -> Path:
         name = "".join(letter if letter.isalnum() else "-" for letter in stage.lower())
-        return self._folder / f"{name}.safetensors"
+        return self._folder / f"{name}{_SUFFIX}"
 
 
 def fingerprint(settings: Any, data: Dataset, seed: int) -> str:

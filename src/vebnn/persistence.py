@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +173,7 @@ _YOUR_OWN = _YourOwn()
 
 
 def _describe(value: Any) -> Any:
-    if is_dataclass(value) and type(value).__name__ in _KNOWN:
+    if type(value) in _KNOWN.values():
         described = {field.name: _describe(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **described}
     if isinstance(value, tuple):

@@ -72,7 +72,7 @@ class PSGLD:
             burn_in=burn_in,
             thinning=thinning,
             num_chains=6,
-            step_size=1e-2,
+            step_size=5e-3,
             decay=0.1 ** (1 / total),
         )
 

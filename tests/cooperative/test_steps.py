@@ -1,0 +1,208 @@
+"""Steps 1 and 2 and the scores of a round, each against a formula of its own."""
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+from vebnn import MLP, Training
+from vebnn.cooperative.algorithm import Round, _choose
+from vebnn.cooperative.mean import out_of_fold, split_rows, train_means
+from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
+from vebnn.cooperative.variance import (
+    Residuals,
+    aleatoric_variance,
+    log_marginal_likelihood,
+    train_variance,
+)
+from vebnn.inference.functions import Moments
+from vebnn.networks.adapters import build_networks
+from vebnn.training import SILENT
+from vebnn.types import Dataset
+
+SETTINGS = Training(num_epochs=1_500, learning_rate=1e-2)
+
+
+def dataset(x, target, weight=1.0, variance=0.0):
+    target = np.asarray(target, np.float32)
+    full = [np.broadcast_to(np.asarray(a, np.float32), target.shape) for a in (weight, variance)]
+    return Dataset(np.asarray(x, np.float32), target, *full)
+
+
+def networks(recipe, in_size, out_size, count=1):
+    keys = jax.random.split(jax.random.key(0), count)
+    params, skeleton = build_networks(recipe, (in_size,), out_size, keys)
+    return jax.tree.map(np.array, params), skeleton
+
+
+def test_every_row_is_in_one_fold_and_each_fold_is_watched_by_its_network():
+    split = split_rows(np.random.default_rng(0), 23, num_folds=4, validation_fraction=0.2)
+    assert sorted(np.concatenate(split.watch_rows[1:])) == list(range(23))
+    for run, (train, watch) in enumerate(zip(split.train_rows, split.watch_rows, strict=True)):
+        assert not set(train) & set(watch)
+        assert len(train) + len(watch) == 23
+        if run:
+            assert (split.fold[watch] == run - 1).all()
+    assert len(split.watch_rows[0]) == 5
+    assert sorted(split.final_rows[0]) == list(range(23))
+
+
+def test_rows_held_out_by_the_user_are_watched_by_all():
+    outside = np.arange(10, 14)
+    split = split_rows(np.random.default_rng(0), 10, 2, 0.2, held_out=outside)
+    assert all((rows == outside).all() for rows in split.watch_rows)
+    assert sorted(split.train_rows[0]) == list(range(10))
+
+
+def test_a_row_is_predicted_by_the_network_that_never_saw_it():
+    params, skeleton = networks(MLP(()), 1, 1, count=3)
+    # Three constant functions: 0, 1 and 2.
+    params.weights[0][:] = 0
+    params.biases[0][:] = np.arange(3)[:, None]
+    split = split_rows(np.random.default_rng(1), 9, 3, 0.2)
+    found = out_of_fold(skeleton, params, split, np.zeros((9, 1), np.float32))
+    np.testing.assert_array_equal(found.mean[:, 0], split.fold)
+    np.testing.assert_allclose(found.variance, 1.0)
+
+
+def test_step_1_with_known_noise_is_weighted_least_squares():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(60, 2))
+    variance = rng.uniform(0.1, 4, (60, 1))
+    y = x @ [[1.0], [-2.0]] + 0.5 + np.sqrt(variance) * rng.normal(size=(60, 1))
+    design = np.hstack([x, np.ones((60, 1))]) / np.sqrt(variance)
+    expected = np.linalg.lstsq(design, y / np.sqrt(variance))[0][:, 0]
+    params, skeleton = networks(MLP(()), 2, 1)
+    split = split_rows(np.random.default_rng(0), 60, 0, 0.2, held_out=np.arange(60))
+    trained = train_means(
+        jax.random.key(0),
+        skeleton,
+        params,
+        dataset(x, y, variance=variance),
+        split,
+        SETTINGS,
+        weight_decay=0,
+        refit=False,
+        stage=SILENT,
+    )
+    found = np.append(trained.params.weights[0][0, 0], trained.params.biases[0][0])
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+def fit_noise(x, squared, offset=0.0, rescale=True, weight=1.0):
+    start, skeleton = networks(MLP((5,), "tanh"), x.shape[1], 2 * squared.shape[1])
+    squared = np.asarray(squared, np.float32)
+    offset = np.broadcast_to(np.float32(offset), squared.shape)
+    noise = train_variance(
+        jax.random.key(1),
+        skeleton,
+        start,
+        dataset(x, squared, weight=weight),
+        Residuals(squared, offset),
+        SETTINGS,
+        rescale=rescale,
+        posterior=None,
+        stage=SILENT,
+    )
+    return aleatoric_variance(skeleton, noise, np.asarray(x, np.float32))
+
+
+def test_constant_noise_is_the_mean_squared_residual():
+    # Whatever its shape, the mean of a maximum-likelihood Gamma is the sample mean.
+    squared = np.random.default_rng(3).normal(0, 1.7, (2_000, 1)) ** 2
+    found = fit_noise(np.zeros((2_000, 1)), squared)
+    np.testing.assert_allclose(found, squared.mean(), rtol=0.02)
+
+
+def test_noise_that_changes_with_x_is_found():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1.7, 1.7, (2_000, 1))
+    std = np.exp(0.6 * x)
+    found = np.sqrt(fit_noise(x, (std * rng.normal(size=x.shape)) ** 2))
+    assert np.mean(np.abs(found - std) / std) < 0.1
+
+
+def test_only_what_exceeds_the_offset_is_noise():
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, (4_000, 1))
+    squared = rng.normal(0, np.sqrt(1.0 + 3.0), x.shape) ** 2
+    found = fit_noise(x, squared, offset=3.0)
+    assert found.mean() == pytest.approx(1.0, rel=0.2)
+
+
+def test_rescaled_noise_does_not_know_units():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(300, 2))
+    squared = rng.normal(size=(300, 1)) ** 2
+    np.testing.assert_allclose(fit_noise(x, squared * 1e-6), fit_noise(x, squared) * 1e-6, rtol=1e-3)
+
+
+def test_without_rescaling_the_prior_has_a_scale():
+    # The reason for rescaling: weights of size one cannot say "a noise of a thousandth".
+    rng = np.random.default_rng(7)
+    x, squared = np.zeros((50, 1)), rng.normal(0, 1e-3, (50, 1)) ** 2
+    assert fit_noise(x, squared, rescale=False).mean() > 3 * squared.mean()
+    assert fit_noise(x, squared).mean() == pytest.approx(squared.mean(), rel=0.2)
+
+
+def test_rows_of_weight_zero_teach_nothing():
+    rng = np.random.default_rng(8)
+    squared = rng.normal(size=(400, 1)) ** 2
+    squared[200:] = 100
+    weight = np.repeat([[1.0], [0.0]], 200, 0)
+    found = fit_noise(np.zeros((400, 1)), squared, weight=weight)
+    np.testing.assert_allclose(found, squared[:200].mean(), rtol=0.05)
+
+
+def test_log_marginal_likelihood_is_the_average_over_draws():
+    draws, skeleton = networks(MLP((3,)), 1, 2, count=6)
+    rng = np.random.default_rng(9)
+    x, y, variance = rng.normal(size=(8, 1)), rng.normal(size=(8, 2)), rng.uniform(0.5, 2, (8, 2))
+    likelihoods = []
+    for draw in range(6):
+        hidden = np.maximum(x @ draws.weights[0][draw].T + draws.biases[0][draw], 0)
+        mean = hidden @ draws.weights[1][draw].T + draws.biases[1][draw]
+        likelihoods.append(np.exp(stats.norm.logpdf(y, mean, np.sqrt(variance)).sum()))
+    found = log_marginal_likelihood(skeleton, draws, dataset(x, y), variance.astype(np.float32))
+    assert float(found) == pytest.approx(np.log(np.mean(likelihoods)), rel=1e-4)
+
+
+def test_leave_one_out_matches_the_closed_form():
+    # One unknown mean with prior N(0, 1) and known noise: every posterior is Gaussian.
+    rng = np.random.default_rng(10)
+    noise, size = 0.8, 12
+    y = rng.normal(0.5, noise, (size, 1))
+
+    def posterior(values):
+        precision = 1 + len(values) / noise**2
+        return values.sum() / noise**2 / precision, 1 / precision
+
+    center, spread = posterior(y[:, 0])
+    outputs = rng.normal(center, np.sqrt(spread), (20_000, 1, 1)) * np.ones((1, size, 1))
+    exact = []
+    for row in range(size):
+        left, var = posterior(np.delete(y[:, 0], row))
+        exact.append(stats.norm.logpdf(y[row, 0], left, np.sqrt(var + noise**2)))
+    found = leave_one_out_nll(outputs, dataset(np.zeros((size, 1)), y), np.full((size, 1), noise**2))
+    assert found == pytest.approx(-np.mean(exact), rel=0.01)
+
+
+def test_held_out_nll_is_that_of_the_predictive_gaussian():
+    moments = Moments(np.array([[1.0], [2.0]]), np.array([[0.5], [0.1]]))
+    found = held_out_nll(moments, dataset([[0], [0]], [[1.5], [0.0]]), np.array([[1.0], [0.3]]))
+    expected = -np.mean([stats.norm.logpdf(1.5, 1, 1.5**0.5), stats.norm.logpdf(0, 2, 0.4**0.5)])
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"), [("marginal_likelihood", 2), ("validation", 0), ("last", 3)]
+)
+def test_the_round_is_chosen_as_told(how, expected):
+    # Algorithm 1 takes the arg max over i > 1: the first round has the largest LMglk but is out.
+    evidence, nll = [9.0, 1.0, 3.0, 2.0], [0.1, 0.5, 0.4, 0.2]
+    rounds = [
+        Round(n + 1, e, v, "held out", 1.0, 1)
+        for n, (e, v) in enumerate(zip(evidence, nll, strict=True))
+    ]
+    assert _choose(rounds, how) == expected
+    assert _choose(rounds[:1], how) == 0

@@ -1,0 +1,17 @@
+"""Small settings for tests: quick, and no judgement on the method."""
+
+from vebnn import MLP, PSGLD, Training, VeBNNRegressor
+
+QUICK = {
+    "network": MLP((16,), "tanh"),
+    "variance_network": MLP((4,), "tanh"),
+    "inference": PSGLD(num_samples=20, burn_in=100, thinning=5, num_chains=2, step_size=1e-2),
+    "mean_training": Training(num_epochs=300, learning_rate=1e-2),
+    "variance_training": Training(num_epochs=100, learning_rate=1e-2),
+    "num_folds": 3,
+    "random_state": 0,
+}
+
+
+def quick(**changes) -> VeBNNRegressor:
+    return VeBNNRegressor(**(QUICK | changes))

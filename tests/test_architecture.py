@@ -1,0 +1,76 @@
+"""The plan of the house: imports only go down, files stay short, no drawer for odds and ends."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import vebnn
+
+ROOT = Path(vebnn.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+LEVELS = (
+    {"runtime", "types", "arguments", "files"},
+    {"networks", "likelihoods", "datasets", "simulators", "metrics", "preprocessing"},
+    {"training"},
+    {"inference"},
+    {"cooperative", "joint"},
+    {"prediction", "calibration", "diagnostics"},
+    {"estimators", "persistence", "observers"},
+    {"plots", "report", "experiments", "presets"},
+    {"cli"},
+)
+# Level 0 is the ground everything stands on, itself included. On level 6 the estimator is the face
+# of the others there: it saves through persistence and is watched by observers.
+SOCIABLE = {0, 6}
+
+LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms of vebnn that a file imports, also inside functions and type blocks."""
+    modules = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            if node.module == "vebnn":
+                modules += [f"vebnn.{alias.name}" for alias in node.names]
+            else:
+                modules.append(node.module or "")
+    parts = [module.split(".") for module in modules]
+    return {names[1] for names in parts if names[0] == "vebnn" and len(names) > 1}
+
+
+def inside_rooms() -> list[Path]:
+    # The package's front door and `python -m vebnn` stand outside of the house.
+    return [path for path in FILES if path.name != "__main__.py" and path != ROOT / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", inside_rooms(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_only_go_down(path: Path) -> None:
+    here = room_of(path)
+    assert here in LEVEL_OF, f"{here} has no level yet: add it to LEVELS"
+    for there in imported_rooms(path) - {here}:
+        # Names such as vebnn.MLP are the public face, which only the top may use.
+        assert there in LEVEL_OF, f"{path} imports {there}, which is no room"
+        down = LEVEL_OF[there] < LEVEL_OF[here]
+        neighbours = LEVEL_OF[there] == LEVEL_OF[here] and LEVEL_OF[here] in SOCIABLE
+        assert down or neighbours, f"{here} must not import {there}"
+
+
+def test_rule_sees_the_imports() -> None:
+    # A check that finds nothing would pass forever.
+    assert imported_rooms(ROOT / "estimators.py") >= {"cooperative", "inference", "types"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_short_and_have_a_purpose(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 350
+    assert path.stem not in {"utils", "util", "helpers", "common", "misc"}

@@ -1,0 +1,88 @@
+"""What the documents say must be so."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import vebnn
+from vebnn.training import SILENT
+
+ROOT = Path(vebnn.__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+
+
+def python_blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = python_blocks(ROOT / name)
+    assert blocks
+    namespace: dict = {}
+    for block in blocks:
+        exec(compile(block, name, "exec"), namespace)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_examples_are_python(name: str) -> None:
+    for block in python_blocks(ROOT / name):
+        compile(block, name, "exec")
+
+
+@pytest.fixture(scope="module")
+def sgld(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """Save the engine of CONTRIBUTING.md to a file and import it, as a contributor would."""
+    (code,) = python_blocks(ROOT / "CONTRIBUTING.md")
+    path = tmp_path_factory.mktemp("engine") / "sgld_of_contributing.py"
+    path.write_text(code)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_engine_of_the_contributors_guide_finds_the_posterior(sgld: ModuleType, linear, key) -> None:
+    engine = sgld.SGLD(num_samples=400, burn_in=500, thinning=20, num_chains=2, step_size=5e-4)
+    posterior = engine.run(key, linear.problem, SILENT)
+    weights, biases = posterior.draws.weights[0][..., 0, :], posterior.draws.biases[0]
+    draws = np.concatenate([weights, biases], axis=-1).reshape(-1, 3)
+    std = np.sqrt(np.diag(linear.covariance))
+    assert posterior.markov
+    # 800 draws, nearly independent: four standard errors are about 0.15 standard deviations.
+    np.testing.assert_array_less(np.abs(draws.mean(0) - linear.mean) / std, 0.2)
+    np.testing.assert_allclose(draws.std(0) / std, 1, atol=0.2)
+
+
+def test_engine_of_the_contributors_guide_has_settings_by_name(sgld: ModuleType) -> None:
+    small, large = sgld.SGLD.for_rows(100), sgld.SGLD.for_rows(100_000)
+    assert small.burn_in == 2_000
+    assert large.burn_in < small.burn_in
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_readme_begins_with_the_two_commands() -> None:
+    first = (ROOT / "README.md").read_text().split("```")[1]
+    assert re.findall(r"make \w+", first) == ["make demo", "make test"]
+
+
+def test_versions_agree() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {vebnn.__version__}\n" in citation

@@ -1,0 +1,199 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from settings import QUICK, quick
+from vebnn import MAP, MLP, PSGLD, Ensemble, Training, VeBNNRegressor
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (120, 2))
+    return X, 50 + 10 * np.sin(X[:, 0]) + rng.normal(0, 2, 120)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    with pytest.warns() as _:
+        return quick().fit(*data)
+
+
+def test_results_are_in_the_users_units(model, data):
+    X, y = data
+    prediction = model.predict_distribution(X)
+    assert abs(prediction.mean.mean() - y.mean()) < 2
+    assert 1 < np.median(prediction.aleatoric_std) < 4
+    assert prediction.mean.shape == y.shape
+    assert prediction.draws.shape == (40, 120)
+    np.testing.assert_allclose(prediction.draws.mean(0), prediction.mean, rtol=1e-5)
+    np.testing.assert_allclose(prediction.draws.var(0), prediction.epistemic_variance, rtol=1e-3)
+
+
+def test_units_of_the_data_do_not_matter(data):
+    X, y = data
+    plain = quick().fit(X, y).predict_distribution(X[:5])
+    scaled = quick().fit(X * 1000 + 7, y / 4 - 3).predict_distribution(X[:5] * 1000 + 7)
+    np.testing.assert_allclose(scaled.mean, plain.mean / 4 - 3, rtol=1e-2, atol=0.02)
+    np.testing.assert_allclose(scaled.aleatoric_std, plain.aleatoric_std / 4, rtol=2e-2)
+
+
+def test_predict_follows_scikit_learn(model, data):
+    X, y = data
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(X))
+    np.testing.assert_array_equal(std, model.predict_distribution(X).std)
+    assert model.score(X, y) > 0.7
+
+
+def test_a_seed_makes_fit_reproducible_to_the_bit(model, data):
+    X, y = data
+    again = quick().fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), again.predict(X))
+    other = quick(random_state=1).fit(X, y)
+    assert (other.predict(X) != model.predict(X)).any()
+
+
+def test_frames_keep_their_names(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["strain", "rate"], index=range(100, 220))
+    targets = pd.DataFrame({"stress": y, "heat": -y})
+    model = quick().fit(frame, targets)
+    table = model.predict_distribution(frame).to_frame()
+    assert list(model.feature_names_in_) == ["strain", "rate"]
+    assert list(table.index) == list(frame.index)
+    assert "stress_mean" in table
+    assert "heat_epistemic_std" in table
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["rate", "strain"]])
+
+
+def test_each_output_has_its_own_noise():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (400, 1))
+    y = np.hstack([X + rng.normal(0, 0.05, X.shape), X + rng.normal(0, 0.8, X.shape)])
+    noise = quick(mean_training=Training(400, 1e-2)).fit(X, y).predict_distribution(X).aleatoric_std
+    np.testing.assert_allclose(noise.mean(0), [0.05, 0.8], rtol=0.35)
+
+
+@pytest.mark.parametrize("inference", [MAP(Training(100)), Ensemble(2, Training(100, patience=20))])
+def test_other_engines_fit_too(data, inference):
+    X, y = data
+    model = quick(inference=inference).fit(X, y)
+    prediction = model.predict_distribution(X)
+    np.testing.assert_allclose(
+        prediction.variance, prediction.aleatoric_variance + prediction.epistemic_variance
+    )
+    assert model.diagnostics_ is None
+    assert (prediction.epistemic_std.max() == 0) == isinstance(inference, MAP)
+
+
+def test_it_works_inside_scikit_learns_tools(data):
+    X, y = data
+    pipeline = make_pipeline(PolynomialFeatures(2, include_bias=False), quick())
+    assert pipeline.fit(X, y).score(X, y) > 0.6
+    search = GridSearchCV(quick(), {"num_folds": [2, 3]}, cv=2).fit(X, y)
+    assert search.best_params_["num_folds"] in (2, 3)
+    assert cross_val_predict(quick(), X, y, cv=2).shape == y.shape
+    logarithmic = TransformedTargetRegressor(quick(), func=np.log, inverse_func=np.exp)
+    assert logarithmic.fit(X, y).score(X, y) > 0.6
+
+
+def test_rows_of_weight_zero_count_nowhere(data):
+    X, y = data
+    spoiled = np.concatenate([y, np.full(30, 1e4)])
+    inputs = np.concatenate([X, X[:30]])
+    weight = np.concatenate([np.ones(120), np.zeros(30)])
+    prediction = quick().fit(inputs, spoiled, weight).predict_distribution(X)
+    assert abs(prediction.mean.mean() - y.mean()) < 2
+    assert prediction.std.max() < 50
+
+
+def test_known_measurement_error_is_not_learned_again():
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (500, 1))
+    y_std = np.full(500, 0.5)
+    y = X[:, 0] + rng.normal(0, 0.1, 500) + rng.normal(0, y_std)
+    settings = {"mean_training": Training(400, 1e-2), "variance_training": Training(800, 1e-2)}
+    unaware = quick(**settings).fit(X, y).predict_distribution(X)
+    aware = quick(**settings).fit(X, y, y_std=y_std).predict_distribution(X)
+    assert unaware.aleatoric_std.mean() == pytest.approx(np.hypot(0.1, 0.5), rel=0.15)
+    assert aware.aleatoric_std.mean() < 0.3
+    # A new measurement with the same instrument has its error again.
+    model = quick(**settings).fit(X, y, y_std=y_std)
+    measured = model.predict_distribution(X, y_std=y_std)
+    np.testing.assert_allclose(measured.aleatoric_variance, aware.aleatoric_variance + 0.25)
+
+
+def test_held_out_rows_are_watched_and_never_trained_on(data):
+    X, y = data
+    far = np.full(40, 1e3)
+    with_far = quick().fit(X[:80], y[:80], X_val=X[80:], y_val=far)
+    assert with_far.predict(X).max() < 200
+    assert with_far.rounds_[0].validation_kind == "held out"
+    assert with_far.rounds_[0].validation_nll > 100
+
+
+def test_poor_chains_are_reported(data):
+    bad = PSGLD(num_samples=8, burn_in=0, thinning=1, num_chains=2, step_size=1e-6)
+    with pytest.warns(ConvergenceWarning, match="R-hat of the predictions"):
+        model = quick(inference=bad).fit(*data)
+    assert model.diagnostics_.typical_r_hat > 1.3
+
+
+def test_chains_can_be_exported_to_arviz(model, data):
+    X, y = data
+    tree = model.to_arviz(X[:7], y[:7])
+    assert tree["posterior"]["mean"].shape == (2, 20, 7)
+    np.testing.assert_allclose(
+        tree["posterior"]["mean"].mean(("chain", "draw")), model.predict(X[:7]), rtol=1e-4
+    )
+
+
+def test_five_rows_are_enough():
+    X = np.arange(5.0)[:, None]
+    prediction = VeBNNRegressor(**(QUICK | {"num_folds": 5})).fit(X, X[:, 0]).predict_distribution(X)
+    assert np.isfinite(prediction.std).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rounds": 0}, "`rounds` must be a whole number of at least 1. Got 0"),
+        ({"num_folds": 1}, "`num_folds` must be a whole number of at least 2"),
+        ({"inference": "hmc"}, "`inference` must be one of 'map', 'ensemble', 'psgld'. Got 'hmc'"),
+        ({"residuals": "oob"}, "`residuals` must be one of"),
+        ({"iterate": 3}, "`iterate` must be one of"),
+        ({"choose_round": "best"}, "`choose_round` must be one of"),
+        ({"validation_fraction": 1.0}, r"`validation_fraction` must be a number in \(0, 1\)"),
+        ({"prior_precision": -1}, "`prior_precision` must be a number in"),
+        ({"weight_decay": "x"}, "`weight_decay` must be a number in"),
+        ({"network": MLP((0,))}, "`widths` of MLP must be a tuple of positive integers"),
+        ({"network": MLP((4,), "swoosh")}, "`activation` of MLP must be one of"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(data, change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        quick(**change).fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"sample_weight": np.ones(3)}, r"shape of `sample_weight` must be \(120,\)"),
+        ({"sample_weight": -np.ones(120)}, "must be non-negative"),
+        ({"y_std": np.ones(3)}, "`y_std` must hold one non-negative standard deviation"),
+        ({"y_std": -np.ones(120)}, "`y_std` must hold one non-negative"),
+        ({"X_val": np.zeros((2, 2))}, "must be given together"),
+    ],
+)
+def test_wrong_data_get_a_sentence(data, arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        quick().fit(*data, **arguments)

@@ -123,36 +123,30 @@ def fit_cooperative(
       stage: name and watcher of the work.
     """
     learner = _Learner(key, settings, data, held_out, stage)
-    means = learner.step_1(noise_variance=None, attempt=0)
-    first_mean = _first(means.params)
+    first_means = means = learner.step_1(noise_variance=None, attempt=0)
     results: list[Result] = []
     earlier: Posterior | None = None
     for number in range(1, settings.rounds + 1):
+        last = number == settings.rounds
         # Step 2: fresh variance network, mean fixed.
         noise = learner.step_2(number, means, earlier)
         noise_variance = aleatoric_variance(learner.variance_skeleton, noise, data.x)
-        again = number < settings.rounds
-        if again and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
-            # The variance just learned reweights the samples of the next mean (paper, appendix on
-            # bias): more exact residuals for the next round.
-            next_means = learner.step_1(noise_variance, attempt=number)
-        if again and settings.iterate == "mean":
-            means = next_means
-            continue
-        # Step 3: Bayesian network, noise fixed, from the means it was learned with.
-        earlier = learner.step_3(number, noise_variance, means)
-        results.append(learner.score(number, noise, noise_variance, earlier))
-        if again and settings.residuals == "cross_fit":
-            means = next_means
+        if last or settings.iterate == "posterior":
+            # Step 3: Bayesian network, noise fixed.
+            earlier = learner.step_3(number, noise_variance, means)
+            results.append(learner.score(number, noise, noise_variance, earlier))
+        if not last and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
+            # The noise just learned reweights the rows of the next mean (paper, appendix on bias).
+            means = learner.step_1(noise_variance, attempt=number)
     chosen = results[_choose([result.report for result in results], settings.choose_round)]
     return Fitted(
-        mean_params=first_mean,
+        mean_params=_first(first_means.params),
         noise=chosen.noise,
         posterior=chosen.posterior,
         probe=chosen.probe,
         rounds=tuple(result.report for result in results),
         chosen_round=chosen.report.number,
-        mean_history=means.history[0],
+        mean_history=first_means.history[0],
         skeleton=learner.skeleton,
         variance_skeleton=learner.variance_skeleton,
     )

@@ -185,6 +185,24 @@ def test_wrong_arguments_get_a_sentence(data, change, sentence):
 
 
 @pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Training(num_epochs=0), "`num_epochs` must be a whole number of at least 1"),
+        (lambda: Training(batch_size=0), "`batch_size` must be"),
+        (lambda: Training(learning_rate=0), "`learning_rate` must be a number in"),
+        (lambda: Training(patience=0), "`patience` must be"),
+        (lambda: PSGLD(num_samples=0), "`num_samples` must be"),
+        (lambda: PSGLD(decay=1.3), r"`decay` must be a number in \(0, 1\]. Got 1.3"),
+        (lambda: PSGLD(step_size=-1), "`step_size` must be"),
+        (lambda: Ensemble(0), "`num_members` must be"),
+    ],
+)
+def test_wrong_settings_get_a_sentence(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         ({"sample_weight": np.ones(3)}, r"shape of `sample_weight` must be \(120,\)"),

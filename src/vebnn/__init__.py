@@ -1,6 +1,6 @@
 """Neural-network regression with honest error bars, split into noise and ignorance.
 
-Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets two JAX options,
+Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets three JAX options,
 and only where you have not set them yourself: see :mod:`vebnn.runtime`.
 """
 

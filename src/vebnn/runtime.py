@@ -1,4 +1,4 @@
-"""The only two JAX options vebnn sets, both on import and both only if you have not set them.
+"""The only JAX options vebnn sets, all on import and each only if you have not set it.
 
 ``jax_num_cpu_devices``
     One device per core, so that independent runs (folds, chains, members) use every core. Set
@@ -6,6 +6,8 @@
 ``jax_compilation_cache_dir``
     Compiled programs are kept in the user's cache folder, so that a second process starts quickly.
     Set ``VEBNN_COMPILATION_CACHE=off`` to switch it off, or to a folder to move it.
+``jax_persistent_cache_min_compile_time_secs``
+    With that cache, programs that take 0.2 seconds to compile are worth keeping; JAX says 1 second.
 """
 
 import os
@@ -13,26 +15,30 @@ from pathlib import Path
 
 import jax
 
+_JAX_MIN_COMPILE_SECONDS = 1.0  # JAX's own default: anything else is the user's choice
+
 
 def configure() -> None:
-    """Apply the two options above; a choice the user has already made is left alone."""
+    """Apply the options above; a choice the user has already made is left alone."""
     _one_device_per_core()
     _keep_compiled_programs()
 
 
 def _one_device_per_core() -> None:
-    user_chose = (
-        jax.config.values["jax_num_cpu_devices"] != -1
-        or "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
-    )
-    if user_chose:
+    forced = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
+    if forced or jax.config.values["jax_num_cpu_devices"] != -1:
         return
-    cores = os.environ.get("VEBNN_CPU_DEVICES") or len(os.sched_getaffinity(0))
+    cores = os.environ.get("VEBNN_CPU_DEVICES") or _available_cores()
     try:
         jax.config.update("jax_num_cpu_devices", int(cores))
     except RuntimeError:
         # JAX has already started its devices: the user's set-up wins.
         return
+
+
+def _available_cores() -> int:
+    # Only Linux knows which of the cores this process may use.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _keep_compiled_programs() -> None:
@@ -41,4 +47,6 @@ def _keep_compiled_programs() -> None:
         return
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     jax.config.update("jax_compilation_cache_dir", choice or str(Path(home) / "vebnn" / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+    shortest = "jax_persistent_cache_min_compile_time_secs"
+    if jax.config.values[shortest] == _JAX_MIN_COMPILE_SECONDS:
+        jax.config.update(shortest, 0.2)

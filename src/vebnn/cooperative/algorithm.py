@@ -234,7 +234,7 @@ class _Learner:
             data=self.data._replace(variance=noise_variance + self.data.variance),
             initialise=lambda keys: build_networks(recipe, shape, size, keys)[0],
             starts=means.params,
-            validation_rows=np.setdiff1d(self.split.final_rows[0], self.split.train_rows[0]),
+            validation_rows=self.split.set_aside,
         )
         return self.settings.engine.run(
             self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")

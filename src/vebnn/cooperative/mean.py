@@ -18,6 +18,7 @@ class Split(NamedTuple):
     watch_rows: list[np.ndarray]
     final_rows: list[np.ndarray]  # for the refit: training and validation rows together
     fold: np.ndarray  # which fold each row belongs to
+    set_aside: np.ndarray  # rows for engines that stop early
 
 
 def split_rows(
@@ -48,7 +49,7 @@ def split_rows(
         train, watch = final, [held_out] * len(watch)
     # With too few rows to set any aside, the training rows themselves are watched.
     watch = [rows if len(rows) else train[run] for run, rows in enumerate(watch)]
-    return Split(train, watch, final, fold)
+    return Split(train, watch, final, fold, order[:cut])
 
 
 def train_means(

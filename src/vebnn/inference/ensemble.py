@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import jax
 import numpy as np
 
+from vebnn.arguments import require_whole
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Stage, Training, all_rows, pad_rows, train
 from vebnn.types import Key
@@ -27,6 +28,9 @@ class Ensemble:
     num_members: int = 5
     training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
 
+    def __post_init__(self) -> None:
+        require_whole("num_members", self.num_members, 1)
+
     @classmethod
     def for_rows(cls, num_rows: int) -> "Ensemble":
         """Return settings that need no tuning."""
@@ -37,8 +41,10 @@ class Ensemble:
         key_init, key_search, key_refit = jax.random.split(key, 3)
         starts = problem.initialise(jax.random.split(key_init, self.num_members))
         everything = all_rows(len(problem.data.x), self.num_members)
-        watch = problem.validation_rows
-        kept = np.setdiff1d(np.arange(len(problem.data.x)), watch)
+        rows = np.arange(len(problem.data.x))
+        # With too few rows to set any aside, the training rows themselves are watched.
+        watch = problem.validation_rows if len(problem.validation_rows) else rows
+        kept = np.setdiff1d(rows, problem.validation_rows)
         searched = train(
             key_search,
             problem.objective,

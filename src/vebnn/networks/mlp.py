@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from numbers import Integral
 
 import equinox as eqx
 import jax
@@ -60,7 +61,9 @@ class MLP:
         return Perceptron(weights, biases, dropouts, self.activation)
 
     def _check(self) -> None:
-        if isinstance(self.widths, int) or any(int(width) < 1 for width in self.widths):
+        if not isinstance(self.widths, tuple | list) or not all(
+            isinstance(width, Integral) and width >= 1 for width in self.widths
+        ):
             raise ValueError(
                 f"The `widths` of MLP must be a tuple of positive integers such as (50,). "
                 f"Got {self.widths!r}."

@@ -11,6 +11,7 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 
+from vebnn.arguments import require_number, require_whole
 from vebnn.training.batches import batch_shape, epochs_of_steps, shuffled_batches, take
 from vebnn.training.chunks import SILENT, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
@@ -44,6 +45,14 @@ class Training:
     batch_size: int = 256
     patience: int | None = None
     tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_whole("num_epochs", self.num_epochs, 1)
+        require_whole("batch_size", self.batch_size, 1)
+        require_number("learning_rate", self.learning_rate, 0, np.inf)
+        require_number("tolerance", self.tolerance, 0, 1, "[)")
+        if self.patience is not None:
+            require_whole("patience", self.patience, 1)
 
     @classmethod
     def of_steps(

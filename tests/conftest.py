@@ -1,0 +1,84 @@
+"""What every test shares: strict shapes, fixed seeds, and a problem whose answer is known."""
+
+from typing import Any, NamedTuple
+
+import vebnn  # isort: skip  # before JAX starts its devices
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.inference import Problem
+from vebnn.networks import MLP
+from vebnn.networks.adapters import build_networks
+from vebnn.training import Objective
+from vebnn.types import Dataset, Params
+
+assert vebnn.__version__
+
+# (N,) against (N, 1) is the silent error of regression likelihoods.
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# Workers and later runs share even what compiles quickly.
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+
+settings.register_profile("vebnn", derandomize=True, deadline=None, database=None, max_examples=100)
+settings.load_profile("vebnn")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def key() -> jax.Array:
+    return jax.random.key(0)
+
+
+class LinearProblem(NamedTuple):
+    """Bayesian linear regression with known, unequal noise: its posterior has a closed form."""
+
+    data: Dataset
+    skeleton: Any
+    starts: Params  # eight of them
+    objective: Objective
+    mean: np.ndarray  # of the posterior over (slopes, intercept)
+    covariance: np.ndarray
+
+    @property
+    def problem(self) -> Problem:
+        recipe, in_shape = MLP(()), self.data.x.shape[1:]
+        return Problem(
+            objective=self.objective,
+            data=self.data,
+            initialise=lambda keys: build_networks(recipe, in_shape, 1, keys)[0],
+            starts=self.starts,
+            validation_rows=np.arange(0, len(self.data.x), 5),
+        )
+
+
+def flatten(params: Params) -> np.ndarray:
+    """Return (..., parameters) from stacked parameters of a linear model: slopes, intercept."""
+    return np.concatenate([params.weights[0][..., 0, :], params.biases[0]], axis=-1)
+
+
+@pytest.fixture(scope="session")
+def linear() -> LinearProblem:
+    rng = np.random.default_rng(1)
+    num_rows, precision = 61, 1.0
+    x = rng.standard_normal((num_rows, 2))
+    variance = rng.uniform(0.1, 0.5, (num_rows, 1))
+    weight = rng.choice([0.0, 1.0, 2.0], (num_rows, 1), p=[0.1, 0.7, 0.2])
+    noise = np.sqrt(variance) * rng.standard_normal((num_rows, 1))
+    target = x @ np.array([[0.8], [-0.5]]) + 0.3 + noise
+    design = np.column_stack([x, np.ones(num_rows)])
+    by_row = (weight / variance)[:, 0]
+    covariance = np.linalg.inv(precision * np.eye(3) + (design.T * by_row) @ design)
+    mean = covariance @ (design.T * by_row) @ target[:, 0]
+    data = Dataset(*(part.astype(np.float32) for part in (x, target, weight, variance)))
+    starts, skeleton = build_networks(MLP(()), (2,), 1, jax.random.split(jax.random.key(2), 8))
+    objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(precision)))
+    return LinearProblem(data, skeleton, starts, objective, mean, covariance)

@@ -1,0 +1,99 @@
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+from vebnn.training.batches import (
+    NO_ROW,
+    all_rows,
+    batch_shape,
+    pad_rows,
+    random_order,
+    shuffled_batches,
+    take,
+)
+from vebnn.types import Dataset
+
+deal = jax.jit(shuffled_batches, static_argnums=3)
+
+
+def numbered(size: int) -> Dataset:
+    """Rows whose input is their own number."""
+    column = np.arange(size, dtype=np.float32)[:, None]
+    return Dataset(column, 10 * column, np.ones_like(column), np.ones_like(column))
+
+
+@pytest.mark.parametrize(
+    ("size", "batch_size"), [(10, 3), (10, 10), (10, 100), (11, 4), (1, 5), (257, 256)]
+)
+def test_every_row_exactly_once_per_epoch(size: int, batch_size: int, key: jax.Array) -> None:
+    batches = deal(key, numbered(size), all_rows(size)[0], batch_size)
+    num_batches, rows = batch_shape(size, batch_size)
+    assert rows <= batch_size
+    assert batches.x.shape == (num_batches, rows, 1)
+    counted = np.asarray(batches.x)[np.asarray(batches.weight) > 0]
+    np.testing.assert_array_equal(np.sort(counted), np.arange(size))
+    np.testing.assert_array_equal(batches.target, 10 * batches.x)
+    assert np.sum(batches.weight) == size
+
+
+def test_batches_are_even() -> None:
+    # 257 rows in batches of 256 are two of 129, not 256 and one.
+    assert batch_shape(257, 256) == (2, 129)
+    assert batch_shape(256, 256) == (1, 256)
+    assert batch_shape(1000, 300) == (4, 250)
+
+
+def test_padding_counts_nowhere(key: jax.Array) -> None:
+    rows = pad_rows([np.array([3, 1, 4]), np.array([1, 5, 9, 2, 6])])
+    assert rows.shape == (2, 5)
+    np.testing.assert_array_equal(rows[0], [3, 1, 4, NO_ROW, NO_ROW])
+    batches = deal(key, numbered(10), rows[0], 2)
+    counted = np.asarray(batches.x)[np.asarray(batches.weight) > 0]
+    np.testing.assert_array_equal(np.sort(counted), [1, 3, 4])
+
+
+def test_take_keeps_the_weights_of_real_rows() -> None:
+    data = numbered(5)._replace(weight=np.full((5, 1), 2, np.float32))
+    taken = take(data, np.array([4, NO_ROW, 0]))
+    np.testing.assert_array_equal(taken.weight[:, 0], [2, 0, 2])
+    np.testing.assert_array_equal(np.asarray(taken.x)[[0, 2], 0], [4, 0])
+
+
+def test_take_sequences() -> None:
+    # Rows × time × features: the padding mask must line up with the first axis.
+    values = np.ones((3, 4, 2), np.float32)
+    taken = take(Dataset(values, values, values, values), np.array([NO_ROW, 1]))
+    np.testing.assert_array_equal(taken.weight[0], 0)
+    np.testing.assert_array_equal(taken.weight[1], 1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100, 2**16, 2**16 + 1, 100_000])
+def test_random_order_is_a_permutation(size: int, key: jax.Array) -> None:
+    order = np.asarray(jax.jit(random_order, static_argnums=1)(key, size))
+    np.testing.assert_array_equal(np.sort(order), np.arange(size))
+    if size >= 100:
+        # In a random order, place and number have a correlation of about ±1/√size.
+        assert abs(np.corrcoef(order, np.arange(size))[0, 1]) < 4 / np.sqrt(size)
+
+
+def test_random_order_is_uniform() -> None:
+    keys = jax.random.split(jax.random.key(1), 24_000)
+    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, 4)))(keys))
+    _, counts = np.unique(orders, axis=0, return_counts=True)
+    assert len(counts) == 24
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_random_order_puts_every_row_everywhere() -> None:
+    size = 50
+    keys = jax.random.split(jax.random.key(2), 20_000)
+    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, size)))(keys))
+    for place in (0, 24, 49):
+        counts = np.bincount(orders[:, place], minlength=size)
+        assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_epochs_differ() -> None:
+    one, other = (deal(jax.random.key(seed), numbered(50), all_rows(50)[0], 10) for seed in (0, 1))
+    assert not np.array_equal(one.x, other.x)

@@ -1,0 +1,115 @@
+import os
+import subprocess
+import sys
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from conftest import flatten
+from vebnn.training import Training, all_rows, map_runs, pad_rows, train
+from vebnn.training.loop import Run, _Advance, _start
+from vebnn.training.objective import NegativeLogLikelihood
+
+
+@pytest.mark.parametrize("num_runs", [1, 2, 3, 5])
+def test_map_runs_is_a_loop(num_runs: int, rng: np.random.Generator) -> None:
+    # Odd numbers of runs do not divide over two devices: the surplus must not be seen.
+    shared, runs = rng.standard_normal(4).astype(np.float32), np.arange(num_runs, dtype=np.float32)
+    results = map_runs(lambda all_see, run: {"sum": jnp.sum(all_see) * run, "run": run}, shared, runs)
+    np.testing.assert_allclose(results["sum"], shared.sum() * runs, rtol=1e-5)
+    np.testing.assert_array_equal(results["run"], runs)
+
+
+def test_map_runs_passes_what_is_no_array() -> None:
+    results = map_runs(lambda shared, run: shared[0](run) + shared[1], (jnp.sin, 2.0), np.zeros(3))
+    np.testing.assert_allclose(results, 2.0)
+
+
+def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
+    # Runs differ in everything that may differ: key, start, rows, rate and number of epochs.
+    lists = [np.arange(61), np.arange(0, 61, 2), np.arange(30, 50)]
+    rows, watch = pad_rows(lists), pad_rows([np.arange(5), np.arange(9), np.arange(61)])
+    rates = np.array([1e-3, 1e-2, 5e-2], np.float32)
+    epochs = np.array([7, 20, 12], np.int32)
+    three = jax.tree.map(lambda leaf: leaf[:3], linear.starts)
+    settings = Training(num_epochs=20, batch_size=16, patience=4)
+    fleet = train(
+        key,
+        linear.objective,
+        three,
+        linear.data,
+        rows,
+        settings,
+        watch_rows=watch,
+        learning_rate=rates,
+        num_epochs=epochs,
+    )
+    advance = _Advance(
+        linear.objective, NegativeLogLikelihood(linear.objective.log_likelihood), True, 16, 4, 0.0
+    )
+    states = _start(key, three, 20)
+    for run in range(3):
+        one = lambda tree, run=run: jax.tree.map(lambda leaf: leaf[run], tree)  # noqa: E731
+        alone = eqx.filter_jit(advance)(
+            (linear.data, np.int32(20)),
+            Run(one(states), rates[run], epochs[run], rows[run], watch[run]),
+        )
+        np.testing.assert_array_equal(fleet.num_epochs[run], alone.epoch)
+        np.testing.assert_array_equal(fleet.best_epoch[run], alone.best_epoch)
+        np.testing.assert_allclose(fleet.history[run], alone.history, rtol=1e-5)
+        np.testing.assert_allclose(
+            flatten(one(fleet.params)), flatten(alone.best_params), rtol=1e-5, atol=1e-6
+        )
+
+
+def test_learning_rate_per_run(linear, key: jax.Array) -> None:
+    # Adam's first step has the size of the learning rate, whatever the gradient.
+    start = jax.tree.map(lambda leaf: jnp.stack([leaf[0]] * 3), linear.starts)
+    rates = np.array([1e-3, 1e-2, 1e-1], np.float32)
+    trained = train(
+        key,
+        linear.objective,
+        start,
+        linear.data,
+        all_rows(61, 3),
+        Training(num_epochs=1),
+        learning_rate=rates,
+    )
+    moved = np.abs(flatten(trained.params) - flatten(start))
+    np.testing.assert_allclose(moved, np.tile(rates[:, None], (1, 3)), rtol=1e-3)
+
+
+PROGRAM = """
+import jax, numpy as np, vebnn
+from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.networks import MLP
+from vebnn.networks.adapters import build_networks
+from vebnn.training import Objective, Training, all_rows, train
+from vebnn.types import Dataset
+
+assert jax.local_device_count() == int({devices})
+x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
+data = Dataset(x, np.sin(3 * x), np.ones_like(x), np.full_like(x, 0.1))
+starts, skeleton = build_networks(MLP(()), (1,), 1, jax.random.split(jax.random.key(0), 3))
+objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1)))
+settings = Training(num_epochs=30, learning_rate=0.01, batch_size=16)
+trained = train(jax.random.key(1), objective, starts, data, all_rows(40, 3), settings)
+leaves = jax.tree.leaves(trained.params)
+np.savez({path!r}, *leaves)
+"""
+
+
+def test_results_do_not_depend_on_the_number_of_devices(tmp_path) -> None:
+    processes = []
+    for devices in ("1", "2"):
+        program = PROGRAM.format(devices=devices, path=str(tmp_path / f"{devices}.npz"))
+        environment = os.environ | {"VEBNN_CPU_DEVICES": devices}
+        processes.append(subprocess.Popen([sys.executable, "-c", program], env=environment))
+    assert [process.wait() for process in processes] == [0, 0]
+    one, two = np.load(tmp_path / "1.npz"), np.load(tmp_path / "2.npz")
+    assert len(one.files) == 2
+    for name in one.files:
+        np.testing.assert_allclose(one[name], two[name], rtol=1e-5, atol=1e-6)

@@ -4,7 +4,8 @@ Prints two tables of ratios, each measured in the same run, interleaved, median 
 
 1. Step 1 (Adam) and Step 3 (pSGLD) on the sizes of UCI Concrete (8-50-1, mini-batches of 256) on one
    core, against the bare matrix products of such a step, by the faster of OpenBLAS and XLA.
-2. A fleet of 20 runs on two devices against the same fleet on one.
+2. A fleet of 20 runs on two devices, one per core as vebnn sets them up, against the same fleet on
+   one device, which has both cores for its operations, and on one device held to a single core.
 
 Usage: python benchmarks/speed.py
 """
@@ -23,35 +24,41 @@ ROWS, FEATURES, WIDTH, BATCH = 1024, 8, 50, 256
 EPOCHS = 2_000
 REPEATS = 7
 FLEET = 20
+PRODUCTS = ("products in OpenBLAS", "products in XLA")
 
 
 def main() -> None:
     """Measure and print."""
     console = Console()
-    one, two = Worker(devices=1, cores=1), Worker(devices=2, cores=2)
+    workers = {
+        "one device": Worker(devices=1, cores=2),
+        "one device, one core": Worker(devices=1, cores=1),
+        "two devices": Worker(devices=2, cores=2),
+    }
     console.print(f"{os.cpu_count()} cores · median of {REPEATS} interleaved repeats\n")
-    steps = {name: [] for name in ("products in OpenBLAS", "products in XLA", "Step 1", "Step 3")}
-    fleets: dict[str, list[float]] = {"one": [], "two": []}
+    steps: dict[str, list[float]] = {name: [] for name in (*PRODUCTS, "Step 1", "Step 3")}
+    fleets: dict[str, list[float]] = {name: [] for name in workers}
     for _ in range(REPEATS):
         for name, seconds in steps.items():
-            seconds.append(one.time(name))
-        fleets["one"].append(one.time("fleet"))
-        fleets["two"].append(two.time("fleet"))
+            seconds.append(workers["one device, one core"].time(name))
+        for name, seconds in fleets.items():
+            seconds.append(workers[name].time("fleet"))
+    for worker in workers.values():
+        worker.stop()
     num_steps = EPOCHS * ROWS // BATCH
     microseconds = {name: statistics.median(times) / num_steps * 1e6 for name, times in steps.items()}
-    floor = min(microseconds["products in OpenBLAS"], microseconds["products in XLA"])
+    floor = min(microseconds[name] for name in PRODUCTS)
     table = Table("one core, 8-50-1, batch 256", "µs per step", "× the bare products", "at most")
     for name, each in microseconds.items():
-        limit = "3" if name.startswith("Step") else ""
-        table.add_row(name, f"{each:.1f}", f"{each / floor:.2f}", limit)
+        table.add_row(name, f"{each:.1f}", f"{each / floor:.2f}", "" if name in PRODUCTS else "3")
     console.print(table)
-    single, double = (statistics.median(fleets[name]) for name in ("one", "two"))
     table = Table(f"fleet of {FLEET} runs", "seconds", "× one device", "at most")
-    table.add_row("one device, one core", f"{single:.2f}", "1.00", "")
-    table.add_row("two devices, two cores", f"{double:.2f}", f"{double / single:.2f}", "0.6")
+    alone = statistics.median(fleets["one device"])
+    for name, times in fleets.items():
+        median = statistics.median(times)
+        limit = "0.6" if name == "two devices" else ""
+        table.add_row(name, f"{median:.2f}", f"{median / alone:.2f}", limit)
     console.print(table)
-    one.stop()
-    two.stop()
 
 
 class Worker:
@@ -79,7 +86,7 @@ def _serve(pipe: Connection, devices: int, cores: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     os.environ["VEBNN_CPU_DEVICES"] = str(devices)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    jobs = _jobs() if devices == 1 else {"fleet": _fleet()}
+    jobs = _jobs() if cores == 1 else {"fleet": _fleet()}
     for job in jobs.values():
         job()
     pipe.send("ready")
@@ -135,12 +142,12 @@ def _fleet() -> Callable[[], object]:
     from vebnn.training import Training, all_rows, train
 
     objective, starts, data = _problem(runs=FLEET)
-    settings = Training(num_epochs=EPOCHS // 5, batch_size=BATCH)
+    settings = Training(num_epochs=EPOCHS // 2, batch_size=BATCH)
     rows = all_rows(ROWS, FLEET)
     return lambda: train(jax.random.key(0), objective, starts, data, rows, settings)
 
 
-def _products(x, first, second):  # noqa: ANN001, ANN202
+def _products(x, first, second):
     """The five matrix products of one forward and backward pass, and nothing else."""
     hidden = x @ first.T
     output = hidden @ second.T

@@ -59,6 +59,7 @@ def demo(
     from vebnn.plots import plot_steps, save_figure
 
     console = Console()
+    out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the long fit
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         found = toy.demo(seed)
@@ -109,13 +110,16 @@ def app() -> None:
     except Exception as error:
         code = _explain(error)
     if code == INTERRUPTED:
-        _say("Interrupted. What was finished is kept; run the same command again to go on.")
+        _say("Interrupted. Run the same command again; a benchmark goes on where it was.")
     sys.exit(code)
 
 
 def _explain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # the argument parser's own complaints
-        _say(f"{error.format_message().strip().rstrip(chr(46))}. Try --help.")
+        _say(f"{error.format_message().strip().removesuffix('.')}. Try --help.")
+        return USER_ERROR
+    if isinstance(error, OSError) and error.filename is not None:
+        _say(f"{error.strerror}: {error.filename}.")
         return USER_ERROR
     if isinstance(error, ValueError | OSError):
         _say(str(error))

@@ -13,9 +13,10 @@ from arviz_stats.base import array_stats
 from vebnn.inference.functions import evaluate_draws, pool_chains
 from vebnn.types import Array, Params
 
-# R-hat above this at the typical input, or fewer effective draws than this, deserves a warning.
-POOR_R_HAT = 1.3
-POOR_EFFECTIVE_SIZE = 20
+# R-hat² is about the variance of all chains over that within a chain. Networks have many modes, and
+# pooled chains cover several, so some excess is normal; above 1.5 a chain sees less than half.
+POOR_R_HAT = 1.5
+POOR_EFFECTIVE_SIZE = 10
 NUM_INPUTS = 64
 
 

@@ -1,9 +1,9 @@
 """Files that are whole or absent: written to a temporary name, then renamed."""
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -13,13 +13,14 @@ from safetensors.numpy import save as to_bytes
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees the old content or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    # Not tempfile's: its files are for their owner's eyes only, and stay so when renamed.
+    temporary = path.parent / f".{path.name[:40]}.{uuid4().hex}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -8,10 +8,10 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import jax
 import numpy as np
@@ -55,7 +55,7 @@ def save(model: Any, folder: str | Path) -> None:
     for name in _UNITS:
         arrays |= _named(name, getattr(model, name))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}."))
+    temporary = _new_name(folder)
     try:
         write_arrays(temporary / _WEIGHTS, arrays, {})
         body = {
@@ -159,10 +159,14 @@ def _swap(temporary: Path, folder: Path) -> None:
     if not folder.exists():
         os.replace(temporary, folder)
         return
-    old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name[:40]}."))
-    os.replace(folder, old / "old")
+    old = _new_name(folder)
+    os.replace(folder, old)
     os.replace(temporary, folder)
     shutil.rmtree(old)
+
+
+def _new_name(folder: Path) -> Path:
+    return folder.parent / f".{folder.name[:40]}.{uuid4().hex}"
 
 
 class _YourOwn:

@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -22,7 +22,7 @@ GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"
 BLACK, GREY, PALE = "#1A1A1A", "#8C8C8C", "#F1F1F1"
 
 TWO_SIDED_95 = float(special.ndtri(0.975))
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "axes.edgecolor": GREY,
@@ -34,6 +34,8 @@ _STYLE = {
     "xtick.color": "#444444",
     "ytick.color": "#444444",
     "legend.fontsize": 9,
+    "figure.constrained_layout.w_pad": 0.12,
+    "figure.constrained_layout.h_pad": 0.12,
     # The same figure gives the same file: no random ids, no date.
     "svg.hashsalt": "vebnn",
     "svg.fonttype": "path",
@@ -76,7 +78,6 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
     steps = steps_along(model, np.linspace(*PLOT_RANGE, num_points))
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(11.5, 7.6), layout="constrained", facecolor="white")
-        figure.get_layout_engine().set(w_pad=0.12, h_pad=0.12)
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         panels = (_draw_truth, _draw_step_1, _draw_step_2, _draw_step_3)
         for panel, draw in zip(axes.flat, panels, strict=True):

@@ -25,21 +25,20 @@ def paper(experiment: str = "uci") -> dict[str, Any]:
       experiment: ``"toy"`` (illustrative data) or ``"uci"``.
     """
     require_one_of("experiment", experiment, ("toy", "uci"))
-    variance_training = {"patience": 100, "tolerance": 1e-4}
     if experiment == "toy":
         return _ALWAYS | {
             "network": MLP((256, 256), "tanh"),
             "variance_network": MLP((5,), "tanh"),
             "inference": PSGLD(num_samples=100, burn_in=10_000, thinning=100),
-            "mean_training": Training(num_epochs=20_000),
-            "variance_training": Training(num_epochs=5_000, **variance_training),
+            "mean_training": Training(20_000),
+            "variance_training": Training(5_000, patience=100, tolerance=1e-4),
             "validation_fraction": 0.3,
         }
     return _ALWAYS | {
         "network": MLP((50,), "relu"),
         "variance_network": MLP((5,), "relu"),
         "inference": PSGLD(num_samples=150, burn_in=5_000, thinning=100),
-        "mean_training": Training(num_epochs=20_000),
-        "variance_training": Training(num_epochs=10_000, **variance_training),
+        "mean_training": Training(20_000),
+        "variance_training": Training(10_000, patience=100, tolerance=1e-4),
         "validation_fraction": 0.2,
     }

@@ -1,8 +1,8 @@
 """The eight UCI regression sets of the paper, read from files you have.
 
-The files are those of the public repository martius-lab/beta-nll at the commit below: one line per row,
-numbers separated by whitespace, inputs first and targets last. Set ``VEBNN_DATA`` to a folder that holds
-``uci/<name>/data.txt``.
+The files are those of the public repository martius-lab/beta-nll at the commit below: one line per
+row, numbers separated by whitespace, inputs first and targets last. Set ``VEBNN_DATA`` to a folder
+that holds ``uci/<name>/data.txt``.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """Rows of results in a file that a second run of the same command goes on with.
 
 One JSON object per line, written as soon as it is known. Every row carries a stamp: the version, the
-settings and a digest of the code that computes. Rows with another stamp stay in the file, but are never
-mixed with those of this run.
+settings and a digest of the code that computes. Rows with another stamp stay in the file, but are
+never mixed with those of this run.
 """
 
 import hashlib

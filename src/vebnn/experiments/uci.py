@@ -124,4 +124,5 @@ def bench_table(rows: Sequence[Row]) -> Table:
 def _mean_and_std(rows: Sequence[Row], field: str, style: str) -> str:
     values = [row[field] for row in rows]
     mean = format(np.mean(values), style)
-    return f"{mean} ± {np.std(values, ddof=1):.2g}" if len(values) > 1 else mean
+    decimals = len(mean.partition(".")[2])
+    return f"{mean} ± {np.std(values, ddof=1):.{decimals}f}" if len(values) > 1 else mean

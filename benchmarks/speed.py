@@ -125,7 +125,7 @@ def _jobs() -> dict[str, Callable[[], object]]:
         return jax.lax.scan(body, (first, second), None, length=num_steps)[0]
 
     sampler = PSGLD(num_samples=20, burn_in=EPOCHS - 400, thinning=20)
-    problem = Problem(objective, data, lambda keys: starts, starts, np.arange(8))
+    problem = Problem(objective, data, lambda keys: starts, starts, np.arange(8), None)
     settings = Training(num_epochs=EPOCHS, batch_size=BATCH)
     return {
         "products in OpenBLAS": openblas,

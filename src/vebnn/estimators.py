@@ -1,6 +1,7 @@
 """The scikit-learn face."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from vebnn.diagnostics import (
     outputs_by_chain,
     to_arviz,
 )
-from vebnn.inference import ENGINES, Engine
+from vebnn.inference import ENGINES, Engine, MCDropout
 from vebnn.inference.functions import evaluate_draws, moments, pool_chains
 from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
@@ -32,6 +33,11 @@ from vebnn.types import Dataset
 
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
+
+
+def _default_network(engine: Engine) -> MLP:
+    """The paper's dropout rate for the engine that needs one."""
+    return replace(DEFAULT_NETWORK, dropout_rate=0.1 if isinstance(engine, MCDropout) else 0.0)
 
 
 def default_mean_training(num_rows: int) -> Training:
@@ -56,8 +62,9 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         ``MLP((50, 50), activation="tanh")``, an Equinox or Flax module acting on one example, or
         an ``(init, apply)`` pair.
       variance_network: the network that learns the noise; twice as many outputs as targets.
-      inference: ``"psgld"``, ``"ensemble"``, ``"map"``, or a configured engine such as
-        ``PSGLD(num_chains=8)``.
+      inference: ``"psgld"``, ``"ensemble"``, ``"map"``, ``"mc_dropout"``, ``"bbb"``, ``"sgld"``,
+        ``"sghmc"``, ``"nuts"``, or a configured engine such as ``PSGLD(num_chains=8)``. The default
+        network drops a tenth of its hidden units if that is MC dropout.
       rounds: how often Steps 2 and 3 are repeated (K of Algorithm 1).
       iterate: ``"posterior"`` repeats Steps 2 and 3; ``"mean"`` repeats Steps 1 and 2, then runs
         Step 3 once.
@@ -152,9 +159,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         """
         self._settings(num_rows=1)  # complain about arguments before looking at the data
         names = getattr(y, "columns", None)
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=float, allow_nd=self._many_axes
-        )
+        X, y = self._validated(X, y, reset=True)
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         self.target_names_ = None if names is None else tuple(map(str, names))
@@ -166,16 +171,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
-            X_val, y_val = validate_data(
-                self,
-                X_val,
-                y_val,
-                reset=False,
-                multi_output=True,
-                y_numeric=True,
-                dtype=float,
-                allow_nd=self._many_axes,
-            )
+            X_val, y_val = self._validated(X_val, y_val, reset=False)
             held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
         settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -209,8 +205,9 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         index = getattr(X, "index", None)
         x = self._inputs(X)
         fitted: Fitted = self.fitted_
-        draws = pool_chains(fitted.posterior.draws)
-        mean, epistemic = moments(fitted.skeleton, draws, x)
+        posterior = fitted.posterior
+        draws = pool_chains(posterior.draws)
+        mean, epistemic = moments(posterior.skeleton, draws, x)
         noise = aleatoric_variance(fitted.variance_skeleton, fitted.noise, x)
         scale = self.y_units_.scale
         aleatoric = noise.astype(float) * scale**2
@@ -218,7 +215,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
             aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
 
         def load_draws() -> np.ndarray:
-            outputs = evaluate_draws(fitted.skeleton, draws, x).astype(float)
+            outputs = evaluate_draws(posterior.skeleton, draws, x).astype(float)
             return self._like_y(self.y_units_.restore(outputs))
 
         return Prediction(
@@ -232,7 +229,8 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        outputs = outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, self._inputs(X))
+        x, posterior = self._inputs(X), self.fitted_.posterior
+        outputs = outputs_by_chain(posterior.skeleton, posterior.draws, x)
         return to_arviz(self._like_y(self.y_units_.restore(outputs)), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
@@ -270,7 +268,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
             require_one_of("inference", engine, tuple(ENGINES))
             engine = ENGINES[engine].for_rows(num_rows)
         return Cooperative(
-            network=DEFAULT_NETWORK if self.network is None else self.network,
+            network=_default_network(engine) if self.network is None else self.network,
             variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
             engine=engine,
             rounds=self.rounds,
@@ -291,6 +289,10 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
     def _many_axes(self) -> bool:
         """Sequences and images are for networks that know what to do with them."""
         return self.network is not None and not isinstance(self.network, MLP)
+
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        checks: dict[str, Any] = {"multi_output": True, "y_numeric": True, "dtype": float}
+        return validate_data(self, X, y, reset=reset, allow_nd=self._many_axes, **checks)
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -20,6 +21,7 @@ from vebnn.cooperative import Fitted, Round
 from vebnn.cooperative.variance import Noise
 from vebnn.files import read_arrays, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
+from vebnn.inference.problem import posterior_like
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.preprocessing import Standardiser
@@ -47,6 +49,8 @@ def save(model: Any, folder: str | Path) -> None:
     arrays = {
         **_named("mean", fitted.mean_params),
         **_named("draws", fitted.posterior.draws),
+        **_named("skeleton", eqx.filter(fitted.posterior.skeleton, eqx.is_inexact_array)),
+        **{f"info.{name}": np.asarray(value) for name, value in fitted.posterior.info.items()},
         **_named("noise", fitted.noise),
         "trace": fitted.posterior.trace,
         "probe": fitted.probe,
@@ -68,6 +72,7 @@ def save(model: Any, folder: str | Path) -> None:
             "in_shape": list(model.in_shape_),
             "rounds": [one._asdict() for one in fitted.rounds],
             "markov": fitted.posterior.markov,
+            "info": list(fitted.posterior.info),
             "weights": _digest((temporary / _WEIGHTS).read_bytes()),
         }
         description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
@@ -121,10 +126,19 @@ def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
     variance, variance_skeleton = build_networks(
         settings.variance_network, model.in_shape_, 2 * num_outputs, keys
     )
+    draws, draw_skeleton = posterior_like(settings.engine, mean, skeleton)
+    fixed, rest = eqx.partition(draw_skeleton, eqx.is_inexact_array)
+    posterior = Posterior(
+        draws=_filled("draws", draws, arrays),
+        trace=arrays["trace"],
+        markov=body["markov"],
+        skeleton=eqx.combine(_filled("skeleton", fixed, arrays), rest),
+        info={name: arrays[f"info.{name}"] for name in body["info"]},
+    )
     return Fitted(
         mean_params=_filled("mean", mean, arrays),
         noise=_filled("noise", Noise(variance, *[np.zeros(0)] * 3), arrays),
-        posterior=Posterior(_filled("draws", mean, arrays), arrays["trace"], body["markov"]),
+        posterior=posterior,
         probe=arrays["probe"],
         rounds=tuple(Round(**one) for one in body["rounds"]),
         chosen_round=model.chosen_round_,

@@ -78,7 +78,7 @@ def test_epistemic_std_agrees_with_nuts() -> None:
     assert np.max(array_stats.rhat(exact, chain_axis=0, draw_axis=1)) < 1.05
     assert np.min(array_stats.ess(exact, chain_axis=0, draw_axis=1)) > 200
 
-    problem = Problem(objective, data, lambda keys: None, warm, np.arange(0))
+    problem = Problem(objective, data, lambda keys: None, warm, np.arange(0), skeleton)
     engines = {
         "eight chains of the default": PSGLD(num_chains=NUM_CHAINS),
         "for this number of rows": PSGLD.for_rows(len(x)),

@@ -24,6 +24,7 @@ from vebnn.cooperative.variance import (
 )
 from vebnn.inference import Engine, Posterior, Problem
 from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
+from vebnn.inference.problem import check_engine
 from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective, Stage, Trained, Training
 from vebnn.types import Dataset, Key, Params
@@ -101,7 +102,7 @@ class Fitted(NamedTuple):
     rounds: tuple[Round, ...]
     chosen_round: int
     mean_history: np.ndarray
-    skeleton: Any  # the mean and Bayesian network without weights
+    skeleton: Any  # the mean network without weights; the posterior has one of its own
     variance_skeleton: Any
 
 
@@ -166,6 +167,7 @@ class _Learner:
         self.starts, self.skeleton = self._networks(
             settings.network, self.out_size, self._key("networks"), self.num_folds + 1
         )
+        check_engine(settings.engine, _first(self.starts), self.skeleton, data.x[:MOST_ROWS])
         self.probe_rows = np.unique(np.linspace(0, len(data.x) - 1, MOST_ROWS).round().astype(int))
         # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
         extra = None if held_out is None else len(data.x) + np.arange(len(held_out.x))
@@ -208,7 +210,7 @@ class _Learner:
         )
         watched = None
         if earlier is not None and self.settings.residuals == "in_sample":
-            outputs = evaluate_draws(self.skeleton, pool_chains(earlier.draws), self.data.x)
+            outputs = evaluate_draws(earlier.skeleton, pool_chains(earlier.draws), self.data.x)
             watched = (outputs, self.data)
         return train_variance(
             self._key("step 2", number),
@@ -235,6 +237,7 @@ class _Learner:
             initialise=lambda keys: build_networks(recipe, shape, size, keys)[0],
             starts=means.params,
             validation_rows=self.split.set_aside,
+            skeleton=self.skeleton,
         )
         return self.settings.engine.run(
             self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
@@ -245,16 +248,16 @@ class _Learner:
     ) -> Result:
         """Sum up a round."""
         variance = noise_variance + self.data.variance
-        draws = pool_chains(posterior.draws)
-        evidence = log_marginal_likelihood(self.skeleton, draws, self.data, variance)
-        probe = evaluate_draws(self.skeleton, draws, self.data.x[self.probe_rows])
+        draws, skeleton = pool_chains(posterior.draws), posterior.skeleton
+        evidence = log_marginal_likelihood(skeleton, draws, self.data, variance)
+        probe = evaluate_draws(skeleton, draws, self.data.x[self.probe_rows])
         if self.held_out is None:
             here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
             nll, kind = leave_one_out_nll(probe, here, variance[self.probe_rows]), "leave one out"
         else:
             there = self.held_out
             fresh = aleatoric_variance(self.variance_skeleton, noise, there.x) + there.variance
-            nll, kind = held_out_nll(moments(self.skeleton, draws, there.x), there, fresh), "held out"
+            nll, kind = held_out_nll(moments(skeleton, draws, there.x), there, fresh), "held out"
         report = Round(
             number=number,
             log_marginal_likelihood=float(evidence / self.data.weight.sum()),
@@ -275,7 +278,7 @@ class _Learner:
         if earlier is None:
             mean = evaluate(self.skeleton, _first(means.params), data.x)
         else:
-            mean = moments(self.skeleton, pool_chains(earlier.draws), data.x).mean
+            mean = moments(earlier.skeleton, pool_chains(earlier.draws), data.x).mean
         return Residuals((mean - data.target) ** 2, data.variance)
 
     def _networks(self, recipe: Any, out_size: int, key: Key, count: int) -> tuple[Params, Any]:

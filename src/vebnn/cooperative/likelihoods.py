@@ -45,6 +45,10 @@ class IsotropicPrior(eqx.Module):
         """Return log p(θ)."""
         return prior.total_log_prob(params, self.precision)
 
+    def expected_log_prob(self, mean: Params, std: Params) -> Array:
+        """Return E[log p(θ)] for independent weights θ of given mean and std."""
+        return prior.expected_log_prob(mean, std, self.precision)
+
 
 def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
     """Apply a network to every row, each with its own key for dropout."""

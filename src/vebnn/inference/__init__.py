@@ -8,9 +8,15 @@ from typing import Any
 
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
+from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.problem import Engine, Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 
-ENGINES: dict[str, Any] = {"map": MAP, "ensemble": Ensemble, "psgld": PSGLD}
+ENGINES: dict[str, Any] = {
+    "map": MAP,
+    "ensemble": Ensemble,
+    "mc_dropout": MCDropout,
+    "psgld": PSGLD,
+}
 
-__all__ = ["ENGINES", "MAP", "PSGLD", "Engine", "Ensemble", "Posterior", "Problem"]
+__all__ = ["ENGINES", "MAP", "PSGLD", "Engine", "Ensemble", "MCDropout", "Posterior", "Problem"]

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 import jax
-import numpy as np
 
 from vebnn.arguments import require_whole
+from vebnn.inference.best_epoch import train_for_best_epoch
 from vebnn.inference.problem import Posterior, Problem
-from vebnn.training import Stage, Training, all_rows, pad_rows, train
+from vebnn.training import Stage, Training
 from vebnn.types import Key
 
 
@@ -40,30 +40,9 @@ class Ensemble:
         """Return each member as a chain of one draw."""
         key_init, key_search, key_refit = jax.random.split(key, 3)
         starts = problem.initialise(jax.random.split(key_init, self.num_members))
-        everything = all_rows(len(problem.data.x), self.num_members)
-        rows = np.arange(len(problem.data.x))
-        # With too few rows to set any aside, the training rows themselves are watched.
-        watch = problem.validation_rows if len(problem.validation_rows) else rows
-        kept = np.setdiff1d(rows, problem.validation_rows)
-        searched = train(
-            key_search,
-            problem.objective,
-            starts,
-            problem.data,
-            pad_rows([kept] * self.num_members),
-            self.training,
-            watch_rows=pad_rows([watch] * self.num_members),
-            stage=stage.within("best epoch"),
+        trained, best_epoch = train_for_best_epoch(
+            key_search, key_refit, problem, starts, self.training, stage
         )
-        refitted = train(
-            key_refit,
-            problem.objective,
-            starts,
-            problem.data,
-            everything,
-            self.training,
-            num_epochs=searched.best_epoch,
-            stage=stage.within("all rows"),
-        )
-        draws = jax.tree.map(lambda leaf: leaf[:, None], refitted.params)
-        return Posterior(draws, refitted.history[:, :, 0], markov=False)
+        draws = jax.tree.map(lambda leaf: leaf[:, None], trained.params)
+        info = {"best_epoch": best_epoch}
+        return Posterior(draws, trained.history[:, :, 0], False, problem.skeleton, info)

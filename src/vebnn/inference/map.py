@@ -39,4 +39,5 @@ class MAP:
             stage=stage,
         )
         draws = jax.tree.map(lambda leaf: leaf[:, None], trained.params)
-        return Posterior(draws, trained.history[:, :, 0], markov=False)
+        info = {"objective_per_row": trained.best_value}
+        return Posterior(draws, trained.history[:, :, 0], False, problem.skeleton, info)

@@ -1,7 +1,7 @@
 """What every engine is given, and what every engine gives back."""
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import numpy as np
@@ -18,6 +18,7 @@ class Problem(NamedTuple):
     initialise: Callable[[Key], Params]  # fresh parameters, one network per key
     starts: Params  # warm starts, stacked: trained networks
     validation_rows: np.ndarray  # rows to stop early on, for engines that optimise
+    skeleton: Any  # the network without weights: equinox.combine(weights, skeleton) is a network
 
     def warm_starts(self, num_runs: int) -> Params:
         """Return one warm start per run; more runs than starts go round again."""
@@ -32,15 +33,40 @@ class Posterior(NamedTuple):
     draws: Params  # leaves of shape (chains, draws, ...)
     trace: Array  # (chains, epochs): the objective per row as the engine went along
     markov: bool  # the draws of a chain follow one another, so R-hat and effective size make sense
+    skeleton: Any  # equinox.combine(one draw, skeleton) is a network
+    info: Mapping[str, np.ndarray]  # diagnostics that only this engine has, one entry per chain
 
 
 class Engine(Protocol):
     """An inference algorithm.
 
     An engine that can be asked for by name also has ``for_rows(num_rows)``, a class method that
-    returns settings which need no tuning.
+    returns settings which need no tuning. Two more methods are for engines that need them:
+    ``check(params, skeleton, x)`` complains about a network the engine cannot use, before anything
+    is trained; ``posterior_like(params, skeleton)`` returns draws and skeleton of the form its
+    posterior has, to fill with saved arrays, where draws are not simply weights.
     """
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return draws from (an approximation of) the posterior of ``problem``."""
         ...
+
+
+def check_engine(engine: Engine, params: Params, skeleton: Any, x: Array) -> None:
+    """Let an engine complain about a network before anything is trained.
+
+    Args:
+      engine: the engine; most have nothing to complain about.
+      params: the weights of one network.
+      skeleton: the network without them.
+      x: some rows.
+    """
+    if hasattr(engine, "check"):
+        engine.check(params, skeleton, x)
+
+
+def posterior_like(engine: Engine, params: Params, skeleton: Any) -> tuple[Params, Any]:
+    """Return draws and skeleton of the form an engine's posterior has; shapes do not count."""
+    if hasattr(engine, "posterior_like"):
+        return engine.posterior_like(params, skeleton)
+    return params, skeleton

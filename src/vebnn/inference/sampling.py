@@ -34,7 +34,7 @@ class Sampler(Protocol):
     @property
     def num_chains(self) -> int: ...  # noqa: D102
     @property
-    def step_size(self) -> float: ...  # noqa: D102
+    def step_size(self) -> float | None: ...  # noqa: D102
     @property
     def decay(self) -> float: ...  # noqa: D102
     @property
@@ -45,7 +45,11 @@ class Sampler(Protocol):
         ...
 
     def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
-        """Return the state after one update."""
+        """Return the state after one update.
+
+        A sampler may also have ``diagnose(state, step_size)``, which returns named numbers on the
+        last state of a chain.
+        """
         ...
 
 
@@ -67,8 +71,10 @@ class _Advance(eqx.Module):
     sampler: Sampler
     like: Params  # shapes to unravel the flat vector into
 
-    def __call__(self, shared: tuple[Dataset, Array], run: tuple[ChainState, Array]) -> ChainState:
-        data, until = shared
+    def __call__(
+        self, shared: tuple[Dataset, Array, Array], run: tuple[ChainState, Array]
+    ) -> ChainState:
+        data, until, first_step_size = shared
         state, rows = run
         sampler = self.sampler
         num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
@@ -90,7 +96,7 @@ class _Advance(eqx.Module):
                 jax.random.split(key_batches, num_batches),
                 jax.random.split(key_noise, num_batches),
             )
-            step_size = sampler.step_size * sampler.decay ** state.epoch.astype(jnp.float32)
+            step_size = first_step_size * sampler.decay ** state.epoch.astype(jnp.float32)
             (chain, _), values = jax.lax.scan(step, (state.sampler, step_size), (batches, *keys))
             number = state.epoch + 1
             finite = jnp.isfinite(values)
@@ -113,8 +119,17 @@ class _Advance(eqx.Module):
         return jax.lax.while_loop(go_on, epoch, state)
 
 
-def sample_chains(key: Key, sampler: Sampler, problem: Problem, stage: Stage) -> Posterior:
+def sample_chains(
+    key: Key, sampler: Sampler, problem: Problem, stage: Stage, *, step_size: float | None = None
+) -> Posterior:
     """Run every chain of a stochastic gradient sampler, each from one of the warm starts.
+
+    Args:
+      key: random key.
+      sampler: one update, and how many of them.
+      problem: the posterior.
+      stage: name and watcher of this piece of work.
+      step_size: that of the first epoch, for samplers that leave it open.
 
     Raises:
       TrainingDiverged: if an objective became infinite or not a number.
@@ -125,9 +140,11 @@ def sample_chains(key: Key, sampler: Sampler, problem: Problem, stage: Stage) ->
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
     data = replicate(problem.data, sampler.num_chains)
+    # An input of the program, so that another step size needs no new compilation.
+    first_step_size = np.float32(sampler.step_size if step_size is None else step_size)
 
     def advance(state: ChainState, until: int) -> ChainState:
-        return map_runs(advance_chain, (data, np.int32(until)), (state, rows))
+        return map_runs(advance_chain, (data, np.int32(until), first_step_size), (state, rows))
 
     def position(state: ChainState) -> int:
         failed = (np.asarray(state.failed_step) >= 0).any()
@@ -146,7 +163,12 @@ def sample_chains(key: Key, sampler: Sampler, problem: Problem, stage: Stage) ->
             f"{failed[chain]} of chain {chain + 1} of {len(failed)}. Try a smaller `step_size`, and "
             f"look for extreme values in the data."
         )
-    return Posterior(gather(_unravel_draws(like, end.draws)), gather(end.trace), markov=True)
+    trace = gather(end.trace)
+    info = {"objective_per_row": trace[:, sampler.burn_in :].mean(1)}
+    if hasattr(sampler, "diagnose"):
+        last_step_size = first_step_size * sampler.decay ** (total - 1)
+        info |= gather(jax.vmap(lambda state: sampler.diagnose(state, last_step_size))(end.sampler))
+    return Posterior(gather(_unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
 
 
 @eqx.filter_jit

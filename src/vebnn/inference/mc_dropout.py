@@ -1,0 +1,104 @@
+"""Monte Carlo dropout (Gal and Ghahramani 2016): every mask is a draw of the network."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from vebnn.arguments import require_whole
+from vebnn.inference.best_epoch import train_for_best_epoch
+from vebnn.inference.functions import evaluate_draws
+from vebnn.inference.problem import Posterior, Problem
+from vebnn.training import Stage, Training
+from vebnn.types import Array, Key, Module, Params
+
+_FEW_ROWS, _SOME_MASKS = 8, 64  # enough to see whether a network has dropout
+
+
+class OneMask(eqx.Module):
+    """A network whose dropout mask is fixed: the same units are missing at every input."""
+
+    network: Module
+    key_data: Array  # two unsigned 32-bit words; all masks of the network follow from them
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        """Map one example to its outputs, with the mask of ``key`` if one is given."""
+        own = jax.random.wrap_key_data(self.key_data) if key is None else key
+        return self.network(x, key=own)
+
+
+@dataclass(frozen=True)
+class MCDropout:
+    """Train with dropout, and keep dropout on when predicting.
+
+    Gal and Ghahramani 2016, eqs. 2 to 7: a network W with units dropped at random stands for
+    q(ω), ω = W·diag(z), z ~ Bernoulli(1 − p), p the network's dropout rate. Each draw is one z, used
+    at every input, so that a draw is a function, as it is for all engines.
+
+    The network goes on from the warm start, which was trained with the same dropout; it is stopped
+    at its best epoch on the validation rows (dropout off), then trained anew from the same start on
+    all rows for that many epochs.
+
+    Departures from Gal and Ghahramani: the L2 term is that of the prior N(0, 1/κ) as it is, not
+    scaled by 1 − p, and the inputs are not dropped unless the network does so itself; a mask is
+    drawn per draw, not per draw and input. Masks are as the network makes them: some draw one per
+    time step.
+
+    Args:
+      num_samples: masks.
+      training: epochs, learning rate, batch size and patience.
+    """
+
+    num_samples: int = 100
+    training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
+
+    def __post_init__(self) -> None:
+        require_whole("num_samples", self.num_samples, 1)
+
+    @classmethod
+    def for_rows(cls, num_rows: int) -> "MCDropout":
+        """Return settings that need no tuning."""
+        return cls(training=Training.of_steps(6_000, num_rows, patience=1_000))
+
+    def check(self, params: Params, skeleton: Any, x: Array) -> None:
+        """Complain about a network without dropout before anything is trained.
+
+        Raises:
+          ValueError: if all masks give the same outputs.
+        """
+        keys = jax.random.split(jax.random.key(0), _SOME_MASKS)
+        draws, fixed = _masks(params, skeleton, keys)
+        outputs = evaluate_draws(fixed, draws, x[:_FEW_ROWS])
+        if (outputs == outputs[0]).all():
+            raise ValueError(
+                "MC dropout needs a network with dropout, e.g. MLP((50, 50), dropout_rate=0.1)."
+            )
+
+    def posterior_like(self, params: Params, skeleton: Any) -> tuple[Params, Any]:
+        """Return draws and skeleton of the form this engine's posterior has."""
+        return _masks(params, skeleton, jax.random.split(jax.random.key(0), 1))
+
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        """Return one chain of ``num_samples`` masks; the weights are in the posterior's skeleton."""
+        starts = problem.warm_starts(1)
+        self.check(jax.tree.map(lambda leaf: leaf[0], starts), problem.skeleton, problem.data.x)
+        key_search, key_refit, key_masks = jax.random.split(key, 3)
+        trained, best_epoch = train_for_best_epoch(
+            key_search, key_refit, problem, starts, self.training, stage
+        )
+        weights = jax.tree.map(lambda leaf: leaf[0], trained.params)
+        masks, skeleton = _masks(
+            weights, problem.skeleton, jax.random.split(key_masks, self.num_samples)
+        )
+        draws = jax.tree.map(lambda leaf: np.asarray(leaf)[None], masks)
+        info = {"best_epoch": best_epoch}
+        return Posterior(draws, trained.history[:, :, 0], False, skeleton, info)
+
+
+def _masks(weights: Params, skeleton: Any, keys: Key) -> tuple[Params, Any]:
+    """Return draws that hold nothing but their keys, and the skeleton that holds all else."""
+    network = eqx.combine(weights, skeleton)
+    nothing = jax.tree.map(lambda _: None, network)
+    return OneMask(nothing, jax.random.key_data(keys)), OneMask(network, None)

@@ -1,0 +1,237 @@
+"""The no-U-turn sampler (Hoffman and Gelman 2014) through BlackJAX: the yardstick."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from vebnn.arguments import require_number, require_whole
+from vebnn.inference.problem import Posterior, Problem
+from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
+from vebnn.types import Array, Dataset, Key, Params
+
+
+class NUTSState(NamedTuple):
+    """All that the next transition of one chain needs."""
+
+    key: Key
+    chain: Any  # BlackJAX: position, log density, gradient
+    step_sizes: Any  # BlackJAX: dual averaging
+    metric: Any  # BlackJAX: inverse mass matrix, running moments
+    step: Array
+    draws: Array  # (samples, parameters)
+    trace: Array  # (transitions,): objective per row
+    acceptance: Array  # sums over the transitions after burn-in
+    divergences: Array
+    gradients: Array
+
+
+@dataclass(frozen=True)
+class NUTS:
+    """Hamiltonian Monte Carlo that finds its own path length: exact up to Monte Carlo error.
+
+    Hoffman and Gelman 2014, with multinomial sampling along the path (Betancourt 2017), as in
+    BlackJAX. Every transition follows Hamilton's equations for the full-data log posterior until the
+    path turns back on itself. Step size and a diagonal mass matrix are tuned in burn-in with Stan's
+    schedule of windows.
+
+    It reads all rows for every gradient and takes up to 2^``max_tree_depth`` gradients a draw: it is
+    for small networks and few rows, and for judging the other engines.
+
+    ``info`` has, per chain, the number of ``divergences`` (a path that left the posterior; should be
+    0), the mean ``acceptance`` (should be near ``target_acceptance``), ``gradients_per_transition`` and
+    the ``step_size``.
+
+    Departures: none from BlackJAX; needs ``pip install 'vebnn[nuts]'``.
+
+    Args:
+      num_samples: draws kept from each chain.
+      burn_in: transitions before the first draw is due, in which the sampler is tuned.
+      thinning: transitions from one draw to the next.
+      num_chains: independent chains; all are one compiled program.
+      target_acceptance: mean acceptance the step size is tuned for.
+      max_tree_depth: how often a path may double.
+    """
+
+    num_samples: int = 500
+    burn_in: int = 500
+    thinning: int = 1
+    num_chains: int = 4
+    target_acceptance: float = 0.8
+    max_tree_depth: int = 10
+
+    def __post_init__(self) -> None:
+        for name, fewest in (("num_samples", 1), ("burn_in", 1), ("thinning", 1), ("num_chains", 1)):
+            require_whole(name, getattr(self, name), fewest)
+        require_number("target_acceptance", self.target_acceptance, 0, 1)
+        require_whole("max_tree_depth", self.max_tree_depth, 1)
+
+    @classmethod
+    def for_rows(cls, num_rows: int) -> "NUTS":
+        """Return settings that need no tuning: a few hundred transitions, whatever the data."""
+        return cls(num_samples=100, burn_in=200, thinning=2, num_chains=4, max_tree_depth=8)
+
+    def check(self, params: Params, skeleton: Any, x: Array) -> None:
+        """Complain about a missing BlackJAX before anything is trained."""
+        _blackjax()
+
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
+        _blackjax()
+        total = self.burn_in + self.thinning * self.num_samples
+        like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
+        data = replicate(problem.data, self.num_chains)
+        go, begin = _Advance(problem.objective, self, like), _Begin(problem.objective, self, like)
+
+        def advance(state: NUTSState, until: int) -> NUTSState:
+            return map_runs(go, (data, np.int32(until)), state)
+
+        def describe(state: NUTSState) -> str:
+            return "burn-in" if np.min(state.step) < self.burn_in else "drawing"
+
+        starts = problem.warm_starts(self.num_chains)
+        with jax.numpy_rank_promotion("allow"):  # BlackJAX promotes ranks
+            first = map_runs(begin, data, (jax.random.split(key, self.num_chains), starts))
+            end = stage.run(advance, first, total, lambda state: int(np.min(state.step)), describe)
+        trace = gather(end.trace)
+        if not np.isfinite(trace).all():
+            chain = int(np.argmin(np.isfinite(trace).all(1)))
+            raise TrainingDiverged(
+                f"The log posterior of {stage.name or 'the sampler'} is non-finite in chain "
+                f"{chain + 1} of {self.num_chains}. Look for extreme values in the data."
+            )
+        num_kept = self.thinning * self.num_samples
+        info = {
+            "divergences": np.asarray(end.divergences),
+            "acceptance": np.asarray(end.acceptance) / num_kept,
+            "gradients_per_transition": np.asarray(end.gradients) / num_kept,
+            "step_size": np.exp(np.asarray(end.step_sizes.log_step_size_avg)),
+        }
+        return Posterior(_unravel(like, end.draws), trace, True, problem.skeleton, info)
+
+
+class _Begin(eqx.Module):
+    """The state of one chain before its first transition."""
+
+    objective: Objective
+    settings: NUTS
+    like: Params
+
+    def __call__(self, data: Dataset, run: tuple[Key, Params]) -> NUTSState:
+        key, params = run
+        blackjax, settings = _blackjax(), self.settings
+        total = settings.burn_in + settings.thinning * settings.num_samples
+        flat, _ = ravel_pytree(params)
+        start_step_size, _, _ = blackjax.adaptation.step_size.dual_averaging_adaptation(
+            settings.target_acceptance
+        )
+        start_metric, _, _ = blackjax.adaptation.mass_matrix.mass_matrix_adaptation()
+        zero = jnp.float32(0)
+        state = NUTSState(
+            key=key,
+            chain=blackjax.nuts.init(flat, _log_density(self, data)),
+            step_sizes=start_step_size(jnp.float32(1)),
+            metric=start_metric(flat.size),
+            step=jnp.int32(0),
+            draws=jnp.zeros((settings.num_samples, flat.size), flat.dtype),
+            trace=jnp.zeros(total, flat.dtype),
+            acceptance=zero,
+            divergences=jnp.int32(0),
+            gradients=zero,
+        )
+        # Python numbers inside BlackJAX's states would not survive a checkpoint.
+        return jax.tree.map(jnp.asarray, state)
+
+
+class _Advance(eqx.Module):
+    """Transitions of one chain, up to a given one."""
+
+    objective: Objective
+    settings: NUTS
+    like: Params
+
+    def __call__(self, shared: tuple[Dataset, Array], state: NUTSState) -> NUTSState:
+        data, until = shared
+        blackjax, settings = _blackjax(), self.settings
+        log_density = _log_density(self, data)
+        kernel = blackjax.nuts.build_kernel()
+        restart, tune, _ = blackjax.adaptation.step_size.dual_averaging_adaptation(
+            settings.target_acceptance
+        )
+        _, observe, renew = blackjax.adaptation.mass_matrix.mass_matrix_adaptation()
+        schedule = blackjax.adaptation.window_adaptation.build_schedule(settings.burn_in)
+        # (transitions, 2): is the mass matrix learned here, and does its window end here?
+        windows = jnp.asarray(schedule).astype(bool)
+
+        def adapt(state: NUTSState, position: Array, acceptance: Array) -> tuple[Any, Any]:
+            slow, window_ends = windows[jnp.minimum(state.step, settings.burn_in - 1)]
+            step_sizes = tune(state.step_sizes, acceptance)
+            metric = _where(slow, observe(state.metric, position), state.metric)
+            # A new mass matrix asks for a new search of the step size, from the one just found.
+            found = jnp.exp(step_sizes.log_step_size_avg)
+            return _where(window_ends, (restart(found), renew(metric)), (step_sizes, metric))
+
+        def transition(state: NUTSState) -> NUTSState:
+            key, key_move = jax.random.split(state.key)
+            burning = state.step < settings.burn_in
+            sizes = state.step_sizes
+            log_size = jnp.where(burning, sizes.log_step_size, sizes.log_step_size_avg)
+            chain, info = kernel(
+                key_move,
+                state.chain,
+                log_density,
+                jnp.exp(log_size),
+                state.metric.inverse_mass_matrix,
+                settings.max_tree_depth,
+            )
+            adapted = adapt(state, chain.position, info.acceptance_rate)
+            step_sizes, metric = _where(burning, adapted, (sizes, state.metric))
+            number = state.step + 1
+            # Each draw is written over until its own transition has come: no branch in the loop.
+            due = jnp.maximum(number - settings.burn_in, 1)
+            slot = (due + settings.thinning - 1) // settings.thinning - 1
+            kept = 1 - burning
+            return NUTSState(
+                key=key,
+                chain=chain,
+                step_sizes=step_sizes,
+                metric=metric,
+                step=number,
+                draws=state.draws.at[slot].set(chain.position),
+                trace=state.trace.at[state.step].set(-chain.logdensity / data.x.shape[0]),
+                acceptance=state.acceptance + kept * info.acceptance_rate,
+                divergences=state.divergences + kept * info.is_divergent,
+                gradients=state.gradients + kept * info.num_integration_steps,
+            )
+
+        return jax.lax.while_loop(lambda state: state.step < until, transition, state)
+
+
+def _log_density(chain: _Begin | _Advance, data: Dataset) -> Any:
+    _, unravel = ravel_pytree(chain.like)
+    return lambda position: -chain.objective(unravel(position), data, 1)
+
+
+def _where(condition: Array, yes: Any, no: Any) -> Any:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def _unravel(like: Params, draws: Array) -> Params:
+    _, unravel = ravel_pytree(like)
+    return gather(jax.jit(jax.vmap(jax.vmap(unravel)))(draws))
+
+
+def _blackjax() -> ModuleType:
+    try:
+        import blackjax
+        import blackjax.adaptation.mass_matrix
+        import blackjax.adaptation.step_size
+        import blackjax.adaptation.window_adaptation
+    except ImportError as error:
+        raise ImportError("NUTS needs BlackJAX: pip install 'vebnn[nuts]'.") from error
+    return blackjax

@@ -11,7 +11,7 @@ from vebnn import runtime as _runtime
 
 if TYPE_CHECKING:
     from vebnn.estimators import VeBNNRegressor
-    from vebnn.inference import MAP, PSGLD, Ensemble
+    from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
     from vebnn.networks import MLP
     from vebnn.prediction import Prediction
     from vebnn.training import Training
@@ -23,12 +23,30 @@ _HOMES = {
     "Prediction": "vebnn.prediction",
     "MLP": "vebnn.networks",
     "MAP": "vebnn.inference",
-    "PSGLD": "vebnn.inference",
     "Ensemble": "vebnn.inference",
+    "MCDropout": "vebnn.inference",
+    "BayesByBackprop": "vebnn.inference",
+    "SGLD": "vebnn.inference",
+    "PSGLD": "vebnn.inference",
+    "SGHMC": "vebnn.inference",
+    "NUTS": "vebnn.inference",
     "Training": "vebnn.training",
 }
 
-__all__ = ["MAP", "MLP", "PSGLD", "Ensemble", "Prediction", "Training", "VeBNNRegressor"]
+__all__ = [
+    "MAP",
+    "MLP",
+    "NUTS",
+    "PSGLD",
+    "SGHMC",
+    "SGLD",
+    "BayesByBackprop",
+    "Ensemble",
+    "MCDropout",
+    "Prediction",
+    "Training",
+    "VeBNNRegressor",
+]
 
 _runtime.configure()
 

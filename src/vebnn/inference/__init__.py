@@ -6,17 +6,38 @@ Every engine is one file with one frozen dataclass. Its fields are its settings 
 
 from typing import Any
 
+from vebnn.inference.bbb import BayesByBackprop
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
+from vebnn.inference.nuts import NUTS
 from vebnn.inference.problem import Engine, Posterior, Problem
 from vebnn.inference.psgld import PSGLD
+from vebnn.inference.sghmc import SGHMC
+from vebnn.inference.sgld import SGLD
 
 ENGINES: dict[str, Any] = {
     "map": MAP,
     "ensemble": Ensemble,
     "mc_dropout": MCDropout,
+    "bbb": BayesByBackprop,
+    "sgld": SGLD,
     "psgld": PSGLD,
+    "sghmc": SGHMC,
+    "nuts": NUTS,
 }
 
-__all__ = ["ENGINES", "MAP", "PSGLD", "Engine", "Ensemble", "MCDropout", "Posterior", "Problem"]
+__all__ = [
+    "ENGINES",
+    "MAP",
+    "NUTS",
+    "PSGLD",
+    "SGHMC",
+    "SGLD",
+    "BayesByBackprop",
+    "Engine",
+    "Ensemble",
+    "MCDropout",
+    "Posterior",
+    "Problem",
+]

@@ -22,8 +22,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.warns() as _:
-        return quick().fit(*data)
+    return quick().fit(*data)
 
 
 def test_results_are_in_the_users_units(model, data):
@@ -145,7 +144,7 @@ def test_poor_chains_are_reported(data):
     bad = PSGLD(num_samples=8, burn_in=0, thinning=1, num_chains=2, step_size=1e-6)
     with pytest.warns(ConvergenceWarning, match="R-hat of the predictions"):
         model = quick(inference=bad).fit(*data)
-    assert model.diagnostics_.typical_r_hat > 1.3
+    assert model.diagnostics_.typical_r_hat > 1.5
 
 
 def test_chains_can_be_exported_to_arviz(model, data):

@@ -1,6 +1,7 @@
 """The scikit-learn face."""
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.arguments import require_number, require_one_of, require_whole
 from vebnn.cooperative import Cooperative, Fitted, fit_cooperative
 from vebnn.cooperative.variance import aleatoric_variance
 from vebnn.diagnostics import (
+    FEWEST_DRAWS,
     NUM_INPUTS,
     ChainDiagnostics,
     diagnose_chains,
@@ -147,14 +149,13 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
           sample_weight: ``(rows,)``, how often each row counts.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. The
             variance network then learns only the noise beyond it.
-          X_val: rows for early stopping and the validation NLL of each round; never trained on.
+          X_val: rows for early stopping of Step 1 and the validation NLL of each round; never
+            trained on.
           y_val: their targets.
         """
         self._settings(num_rows=1)  # complain about arguments before looking at the data
         names = getattr(y, "columns", None)
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=float, allow_nd=self._many_axes
-        )
+        X, y = self._rows(X, y, reset=True)
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         self.target_names_ = None if names is None else tuple(map(str, names))
@@ -166,22 +167,18 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
-            X_val, y_val = validate_data(
-                self,
-                X_val,
-                y_val,
-                reset=False,
-                multi_output=True,
-                y_numeric=True,
-                dtype=float,
-                allow_nd=self._many_axes,
-            )
+            X_val, y_val = self._rows(X_val, y_val, reset=False)
+            if y_val.shape[1:] != y.shape[1:]:
+                raise ValueError(
+                    f"The `y_val` must have the shape of y but for the rows, {y.shape[1:]}. "
+                    f"Got {y_val.shape[1:]}."
+                )
             held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
         settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watchers: list[Observer] = [Progress()] if self.verbose else []
         if self.checkpoint is not None:
-            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, data, seed)))
+            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, (data, held_out), seed)))
         with Observers(watchers) as observers:
             self.fitted_ = fit_cooperative(
                 jax.random.key(seed), settings, data, held_out=held_out, stage=Stage("", observers)
@@ -206,7 +203,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
           X: rows like those of ``fit``.
           y_std: known std of the measurement error of the new targets; it adds to the noise.
         """
-        index = getattr(X, "index", None)
+        index = X.index if hasattr(X, "columns") else None
         x = self._inputs(X)
         fitted: Fitted = self.fitted_
         draws = pool_chains(fitted.posterior.draws)
@@ -217,22 +214,19 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         if y_std is not None:
             aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
 
-        def load_draws() -> np.ndarray:
-            outputs = evaluate_draws(fitted.skeleton, draws, x).astype(float)
-            return self._like_y(self.y_units_.restore(outputs))
-
         return Prediction(
             mean=self._like_y(self.y_units_.restore(mean.astype(float))),
             aleatoric_variance=self._like_y(aleatoric),
             epistemic_variance=self._like_y(epistemic.astype(float) * scale**2),
-            load_draws=load_draws,
+            load_draws=partial(self._means_of_draws, x),
             target_names=self.target_names_,
             index=index,
         )
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        outputs = outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, self._inputs(X))
+        x = self._inputs(X)
+        outputs = outputs_by_chain(self.fitted_.skeleton, self.fitted_.posterior.draws, x)
         return to_arviz(self._like_y(self.y_units_.restore(outputs)), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
@@ -262,6 +256,15 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", self.choose_round, ("validation", "marginal_likelihood", "last"))
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample"))
+        for name in ("mean_training", "variance_training"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, Training)):
+                raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit goes on with the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
         require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
         require_number("prior_precision", self.prior_precision, 0, np.inf)
         require_number("validation_fraction", self.validation_fraction, 0, 1)
@@ -292,6 +295,19 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         """Sequences and images are for networks that know what to do with them."""
         return self.network is not None and not isinstance(self.network, MLP)
 
+    def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Check inputs and targets; sequences of targets are for networks that make them."""
+        if not self._many_axes:
+            return validate_data(
+                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
+            )
+        many = {"dtype": float, "allow_nd": True}
+        X, y = validate_data(
+            self, X, y, reset=reset, validate_separately=(many, many | {"ensure_2d": False})
+        )
+        check_consistent_length(X, y)
+        return X, y
+
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=float, allow_nd=self._many_axes)
@@ -313,9 +329,14 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
 
+    def _means_of_draws(self, x: np.ndarray) -> np.ndarray:
+        draws = pool_chains(self.fitted_.posterior.draws)
+        outputs = evaluate_draws(self.fitted_.skeleton, draws, x).astype(float)
+        return self._like_y(self.y_units_.restore(outputs))
+
     def _diagnose(self) -> ChainDiagnostics | None:
         """Judge the chains at some of the training rows, if the engine has chains."""
-        if not self.fitted_.posterior.markov:
+        if not self.fitted_.posterior.markov or self.fitted_.probe.shape[1] < FEWEST_DRAWS:
             return None
         rows = self.fitted_.probe.shape[2]
         some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
@@ -336,11 +357,10 @@ def _row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:
 def _known_std(y_std: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Return measurement errors in the user's units, one for every entry of the targets."""
     known = check_array(y_std, ensure_2d=False, allow_nd=True, dtype=float, input_name="y_std")
-    if known.ndim < len(shape):
-        known = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
-    if known.shape[0] != shape[0] or known.min() < 0:
+    fits = known.shape in (shape, shape[:1]) or (shape[-1] == 1 and known.shape == shape[:-1])
+    if not fits or known.min() < 0:
         raise ValueError(
             f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
             f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
         )
-    return np.broadcast_to(known, shape)
+    return np.broadcast_to(known.reshape(known.shape + (1,) * (len(shape) - known.ndim)), shape)

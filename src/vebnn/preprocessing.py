@@ -26,7 +26,7 @@ class Standardiser(NamedTuple):
         centre = (weight * values).sum(axes) / total
         spread = np.sqrt((weight * (values - centre) ** 2).sum(axes) / total)
         # A spread at the level of rounding errors is no information.
-        constant = spread <= 1e-10 * np.maximum(np.abs(centre), 1e-300)
+        constant = spread <= 10 * np.finfo(float).eps * np.abs(centre)
         return cls(centre, np.where(constant, 1.0, spread))
 
     def standardise(self, values: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.arguments import require_number, require_one_of, require_whole
@@ -28,22 +28,15 @@ from vebnn.inference.functions import evaluate_draws, moments, pool_chains
 from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Prediction
-from vebnn.preprocessing import Standardiser
+from vebnn.preprocessing import Standardiser, known_std, row_weight
+from vebnn.presets import (
+    DEFAULT_NETWORK,
+    DEFAULT_VARIANCE_NETWORK,
+    default_mean_training,
+    default_variance_training,
+)
 from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset
-
-DEFAULT_NETWORK = MLP((50, 50), activation="silu")
-DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
-
-
-def default_mean_training(num_rows: int) -> Training:
-    """Step 1 unless told otherwise."""
-    return Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3)
-
-
-def default_variance_training(num_rows: int) -> Training:
-    """Step 2 unless told otherwise."""
-    return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
 class VeBNNRegressor(RegressorMixin, BaseEstimator):
@@ -60,9 +53,9 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
       variance_network: the network that learns the noise; twice as many outputs as targets.
       inference: ``"psgld"``, ``"ensemble"``, ``"map"``, or a configured engine such as
         ``PSGLD(num_chains=8)``.
-      rounds: how often Steps 2 and 3 are repeated (K of Algorithm 1).
-      iterate: ``"posterior"`` repeats Steps 2 and 3; ``"mean"`` repeats Steps 1 and 2, then runs
-        Step 3 once.
+      rounds: how often Steps 2 and 3 are run (K of Algorithm 1).
+      iterate: ``"posterior"`` repeats Steps 2 and 3, after cross-fitting anew; ``"mean"`` repeats
+        Steps 1 and 2, then runs Step 3 once.
       choose_round: ``"validation"``, ``"marginal_likelihood"`` (paper) or ``"last"``.
       residuals: ``"cross_fit"`` learns the noise from rows the mean had not seen, ``"in_sample"``
         (paper) from those it was trained on, which makes the noise look too small.
@@ -161,7 +154,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
-        weight = _row_weight(sample_weight, len(X))
+        weight = row_weight(sample_weight, len(X))
         self.x_units_ = Standardiser.learn(X, weight)
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
         data = self._dataset(X, y, weight, y_std)
@@ -212,7 +205,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         scale = self.y_units_.scale
         aleatoric = noise.astype(float) * scale**2
         if y_std is not None:
-            aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
+            aleatoric = aleatoric + known_std(y_std, aleatoric.shape) ** 2
 
         return Prediction(
             mean=self._like_y(self.y_units_.restore(mean.astype(float))),
@@ -318,7 +311,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         target = self.y_units_.standardise(self._columns(y))
         known = np.zeros_like(target)
         if y_std is not None:
-            known = known + (_known_std(y_std, target.shape) / self.y_units_.scale) ** 2
+            known = known + (known_std(y_std, target.shape) / self.y_units_.scale) ** 2
         by_entry = weight.reshape(-1, *(1,) * (target.ndim - 1)) * np.ones_like(target)
         arrays = (self.x_units_.standardise(X), target, by_entry, known)
         return Dataset(*(array.astype(np.float32) for array in arrays))
@@ -341,26 +334,3 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         rows = self.fitted_.probe.shape[2]
         some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
         return diagnose_chains(self.fitted_.probe[:, :, some])
-
-
-def _row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(num_rows)
-    weight = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
-    if weight.shape != (num_rows,):
-        raise ValueError(f"The shape of `sample_weight` must be ({num_rows},). Got {weight.shape}.")
-    if weight.min() < 0 or weight.sum() == 0:
-        raise ValueError("The `sample_weight` must be non-negative, and not all zero.")
-    return weight
-
-
-def _known_std(y_std: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return measurement errors in the user's units, one for every entry of the targets."""
-    known = check_array(y_std, ensure_2d=False, allow_nd=True, dtype=float, input_name="y_std")
-    fits = known.shape in (shape, shape[:1]) or (shape[-1] == 1 and known.shape == shape[:-1])
-    if not fits or known.min() < 0:
-        raise ValueError(
-            f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
-            f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
-        )
-    return np.broadcast_to(known.reshape(known.shape + (1,) * (len(shape) - known.ndim)), shape)

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
-from vebnn import __version__
+import vebnn
 from vebnn.files import read_arrays, write_arrays
 from vebnn.training import Observer
 
@@ -161,7 +161,7 @@ def fingerprint(settings: Any, data: Any, seed: int) -> str:
       data: pytree of arrays.
       seed: of the random numbers.
     """
-    words = re.sub(r" at 0x[0-9a-f]+", "", repr((__version__, settings, seed)))
+    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
     digest = hashlib.sha256(words.encode())
     networks = (settings.network, settings.variance_network)
     for leaf in jax.tree.leaves((data, networks)):

@@ -126,6 +126,7 @@ def fit_cooperative(
     learner = _Learner(key, settings, data, held_out, stage)
     first_means = means = learner.step_1(noise_variance=None, attempt=0)
     results: list[Result] = []
+    reports: list[Round] = []
     earlier: Posterior | None = None
     for number in range(1, settings.rounds + 1):
         last = number == settings.rounds
@@ -136,6 +137,10 @@ def fit_cooperative(
             # Step 3: Bayesian network, noise fixed.
             earlier = learner.step_3(number, noise_variance, means)
             results.append(learner.score(number, noise, noise_variance, earlier))
+            reports.append(results[-1].report)
+        else:
+            point = _point_posterior(means)
+            reports.append(learner.score(number, noise, noise_variance, point).report)
         if not last and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
             # The noise just learned reweights the rows of the next mean (paper, appendix on bias).
             means = learner.step_1(noise_variance, attempt=number)
@@ -146,7 +151,7 @@ def fit_cooperative(
         posterior=chosen.posterior,
         probe=chosen.probe,
         probe_x=data.x[learner.probe_rows],
-        rounds=tuple(result.report for result in results),
+        rounds=tuple(reports),
         chosen_round=chosen.report.number,
         mean_history=first_means.history[0],
         skeleton=learner.skeleton,
@@ -304,6 +309,12 @@ def _choose(rounds: list[Round], how: str) -> int:
     # Algorithm 1: arg max over i > 1; with K = 1 there is only one round.
     later = range(1, len(rounds)) if len(rounds) > 1 else range(1)
     return max(later, key=lambda index: rounds[index].log_marginal_likelihood)
+
+
+def _point_posterior(means: Trained) -> Posterior:
+    """Take the mean network for the whole posterior: how a round without Step 3 is judged."""
+    draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
+    return Posterior(draws, means.history[:1, :, 0], markov=False)
 
 
 def _first(stacked: Params) -> Params:

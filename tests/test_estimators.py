@@ -1,3 +1,10 @@
+import os
+import pickle
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,8 +29,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    with pytest.warns() as _:
-        return quick().fit(*data)
+    return quick().fit(*data)
 
 
 def test_results_are_in_the_users_units(model, data):
@@ -145,7 +151,7 @@ def test_poor_chains_are_reported(data):
     bad = PSGLD(num_samples=8, burn_in=0, thinning=1, num_chains=2, step_size=1e-6)
     with pytest.warns(ConvergenceWarning, match="R-hat of the predictions"):
         model = quick(inference=bad).fit(*data)
-    assert model.diagnostics_.typical_r_hat > 1.3
+    assert model.diagnostics_.typical_r_hat > 1.5
 
 
 def test_chains_can_be_exported_to_arviz(model, data):
@@ -155,6 +161,54 @@ def test_chains_can_be_exported_to_arviz(model, data):
     np.testing.assert_allclose(
         tree["posterior"]["mean"].mean(("chain", "draw")), model.predict(X[:7]), rtol=1e-4
     )
+
+
+def test_sequences_of_targets_fit_a_network_that_makes_them():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 7, 2))
+    y = np.cumsum(X, axis=1)[..., :1] + rng.normal(0, 0.1, (60, 7, 1))
+
+    def by_step(outputs):
+        def init(key, x):
+            return {"w": 0.1 * jax.random.normal(key, (7, 7)), "v": jnp.ones((x.shape[1], outputs))}
+
+        return init, lambda params, x: params["w"] @ x @ params["v"]
+
+    model = quick(network=by_step(1), variance_network=by_step(2)).fit(X, y)
+    prediction = model.predict_distribution(X)
+    assert prediction.mean.shape == prediction.std.shape == (60, 7, 1)
+    assert np.corrcoef(prediction.mean.ravel(), y.ravel())[0, 1] > 0.8
+    with pytest.raises(ValueError, match=r"to an output of shape \(7, 2\). Got \(2,\)"):
+        quick(network=by_step(1)).fit(X, y)
+
+
+def test_few_draws_are_no_chain_to_judge(data):
+    model = quick(inference=PSGLD(num_samples=1, burn_in=5, thinning=1)).fit(*data)
+    assert model.diagnostics_ is None
+    assert model.predict_distribution(data[0]).epistemic_std.max() == 0
+
+
+def test_lists_are_data_too(model, data):
+    frame = model.predict_distribution(data[0][:3].tolist()).to_frame()
+    assert list(frame.index) == [0, 1, 2]
+
+
+def test_predictions_can_be_pickled(model, data):
+    prediction = pickle.loads(pickle.dumps(model.predict_distribution(data[0][:4])))
+    assert prediction.draws.shape == (40, 4)
+
+
+def test_double_precision_is_welcome():
+    code = """
+import jax; jax.config.update("jax_enable_x64", True)
+import numpy as np
+from settings import quick
+X = np.linspace(0, 1, 30)[:, None]
+print(np.isfinite(quick().fit(X, X[:, 0]).predict(X)).all())
+"""
+    here = {**os.environ, "PYTHONPATH": os.path.dirname(__file__), "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, "-c", code], env=here, capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
 
 
 def test_five_rows_are_enough():
@@ -175,8 +229,8 @@ def test_five_rows_are_enough():
         ({"validation_fraction": 1.0}, r"`validation_fraction` must be a number in \(0, 1\)"),
         ({"prior_precision": -1}, "`prior_precision` must be a number in"),
         ({"weight_decay": "x"}, "`weight_decay` must be a number in"),
-        ({"network": MLP((0,))}, "`widths` of MLP must be a tuple of positive integers"),
-        ({"network": MLP((4,), "swoosh")}, "`activation` of MLP must be one of"),
+        ({"mean_training": 100}, r"`mean_training` must be a Training\(...\) or None. Got 100"),
+        ({"checkpoint": "x", "random_state": None}, "`checkpoint` needs a `random_state`"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(data, change, sentence):
@@ -195,6 +249,8 @@ def test_wrong_arguments_get_a_sentence(data, change, sentence):
         (lambda: PSGLD(decay=1.3), r"`decay` must be a number in \(0, 1\]. Got 1.3"),
         (lambda: PSGLD(step_size=-1), "`step_size` must be"),
         (lambda: Ensemble(0), "`num_members` must be"),
+        (lambda: MLP((0,)), "`widths` of MLP must be a tuple of positive integers"),
+        (lambda: MLP((4,), "swoosh"), "`activation` must be one of"),
     ],
 )
 def test_wrong_settings_get_a_sentence(make, sentence):
@@ -209,6 +265,8 @@ def test_wrong_settings_get_a_sentence(make, sentence):
         ({"sample_weight": -np.ones(120)}, "must be non-negative"),
         ({"y_std": np.ones(3)}, "`y_std` must hold one non-negative standard deviation"),
         ({"y_std": -np.ones(120)}, "`y_std` must hold one non-negative"),
+        ({"y_std": np.ones((120, 3))}, "`y_std` must hold one non-negative"),
+        ({"X_val": np.zeros((2, 2)), "y_val": np.zeros((2, 2))}, "`y_val` must have the shape of y"),
         ({"X_val": np.zeros((2, 2))}, "must be given together"),
     ],
 )

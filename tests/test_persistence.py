@@ -1,4 +1,6 @@
 import json
+import os
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
@@ -89,14 +91,62 @@ def test_a_network_of_ones_own_is_passed_again(X, tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
+def test_another_network_than_the_saved_one_is_refused(X, tmp_path):
+    own = eqx.nn.MLP(3, 1, 8, 1, key=jax.random.key(0))
+    quick(network=own).fit(X, X[:, 0]).save(tmp_path / "model")
+    deeper = eqx.nn.MLP(3, 1, 8, 2, key=jax.random.key(0))
+    with pytest.raises(ValueError, match="arrays where the saved model has"):
+        VeBNNRegressor.load(tmp_path / "model", network=deeper)
+    bent = eqx.nn.MLP(3, 1, 8, 1, activation=jax.numpy.tanh, key=jax.random.key(0))
+    with pytest.raises(ValueError, match="does not give the saved outputs"):
+        VeBNNRegressor.load(tmp_path / "model", network=bent)
+
+
+@dataclass(frozen=True)
+class Stubborn(MAP):
+    """An engine of the user's own."""
+
+
+def test_an_engine_of_ones_own_is_passed_again(X, tmp_path):
+    model = quick(inference=Stubborn(Training(20)), random_state=np.random.RandomState(0)).fit(
+        X, X[:, 0]
+    )
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="inference="):
+        VeBNNRegressor.load(tmp_path / "model")
+    loaded = VeBNNRegressor.load(tmp_path / "model", inference=Stubborn(Training(20)))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.random_state is None
+
+
+def test_a_failed_swap_brings_the_old_model_back(model, folder, monkeypatch):
+    replace, calls = os.replace, []
+
+    def fails_once(source, target):
+        calls.append(source)
+        if len(calls) == 3:  # after the two files' own renames come the old folder's and the new one's
+            raise OSError("denied")
+        replace(source, target)
+
+    before = (folder / "model.json").read_bytes()
+    monkeypatch.setattr("vebnn.files.os.replace", replace)
+    monkeypatch.setattr("vebnn.persistence.os.replace", fails_once)
+    with pytest.raises(OSError, match="denied"):
+        model.save(folder)
+    assert (folder / "model.json").read_bytes() == before
+
+
 def test_saving_again_replaces_the_model_and_leaves_nothing_else(model, X, folder):
     model.save(folder)
     assert sorted(path.name for path in folder.parent.iterdir()) == ["model"]
     assert sorted(path.name for path in folder.iterdir()) == ["model.json", "weights.safetensors"]
 
 
-def test_other_peoples_files_are_not_overwritten(model, tmp_path):
+@pytest.mark.parametrize("beside", [[], ["model.json"], ["model.json", "weights.safetensors"]])
+def test_other_peoples_files_are_not_overwritten(model, tmp_path, beside):
     (tmp_path / "thesis.tex").write_text("months of work")
+    for name in beside:
+        (tmp_path / name).write_text("{}")
     with pytest.raises(FileExistsError, match="holds other files"):
         model.save(tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "months of work"

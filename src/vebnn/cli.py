@@ -121,7 +121,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         _say(f"{error.strerror}: {error.filename}.")
         return USER_ERROR
-    if isinstance(error, ValueError | OSError):
+    if isinstance(error, ValueError | OSError | FloatingPointError):
         _say(str(error))
         return USER_ERROR
     raise error

@@ -18,6 +18,7 @@ from vebnn.types import Array, Params
 POOR_R_HAT = 1.5
 POOR_EFFECTIVE_SIZE = 10
 NUM_INPUTS = 64
+FEWEST_DRAWS = 8  # per chain, so that each half of a chain has a variance
 
 
 class ChainDiagnostics(NamedTuple):

@@ -1,7 +1,7 @@
 """The scikit-learn face."""
 
 import warnings
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,45 +9,34 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.arguments import require_number, require_one_of, require_whole
 from vebnn.cooperative import Cooperative, Fitted, fit_cooperative
 from vebnn.cooperative.variance import aleatoric_variance
 from vebnn.diagnostics import (
+    FEWEST_DRAWS,
     NUM_INPUTS,
     ChainDiagnostics,
     diagnose_chains,
     outputs_by_chain,
     to_arviz,
 )
-from vebnn.inference import ENGINES, Engine, MCDropout
+from vebnn.inference import ENGINES, Engine
 from vebnn.inference.functions import evaluate_draws, moments, pool_chains
 from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Prediction
-from vebnn.preprocessing import Standardiser
+from vebnn.preprocessing import Standardiser, known_std, row_weight
+from vebnn.presets import (
+    DEFAULT_VARIANCE_NETWORK,
+    default_mean_training,
+    default_network,
+    default_variance_training,
+)
 from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset
-
-DEFAULT_NETWORK = MLP((50, 50), activation="silu")
-DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
-
-
-def _default_network(engine: Engine) -> MLP:
-    """The paper's dropout rate for the engine that needs one."""
-    return replace(DEFAULT_NETWORK, dropout_rate=0.1 if isinstance(engine, MCDropout) else 0.0)
-
-
-def default_mean_training(num_rows: int) -> Training:
-    """Step 1 unless told otherwise."""
-    return Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3)
-
-
-def default_variance_training(num_rows: int) -> Training:
-    """Step 2 unless told otherwise."""
-    return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
 class VeBNNRegressor(RegressorMixin, BaseEstimator):
@@ -65,9 +54,9 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
       inference: ``"psgld"``, ``"ensemble"``, ``"map"``, ``"mc_dropout"``, ``"bbb"``, ``"sgld"``,
         ``"sghmc"``, ``"nuts"``, or a configured engine such as ``PSGLD(num_chains=8)``. The default
         network drops a tenth of its hidden units if that is MC dropout.
-      rounds: how often Steps 2 and 3 are repeated (K of Algorithm 1).
-      iterate: ``"posterior"`` repeats Steps 2 and 3; ``"mean"`` repeats Steps 1 and 2, then runs
-        Step 3 once.
+      rounds: how often Steps 2 and 3 are run (K of Algorithm 1).
+      iterate: ``"posterior"`` repeats Steps 2 and 3, after cross-fitting anew; ``"mean"`` repeats
+        Steps 1 and 2, then runs Step 3 once.
       choose_round: ``"validation"``, ``"marginal_likelihood"`` (paper) or ``"last"``.
       residuals: ``"cross_fit"`` learns the noise from rows the mean had not seen, ``"in_sample"``
         (paper) from those it was trained on, which makes the noise look too small.
@@ -154,30 +143,36 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
           sample_weight: ``(rows,)``, how often each row counts.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. The
             variance network then learns only the noise beyond it.
-          X_val: rows for early stopping and the validation NLL of each round; never trained on.
+          X_val: rows for early stopping of Step 1 and the validation NLL of each round; never
+            trained on.
           y_val: their targets.
         """
         self._settings(num_rows=1)  # complain about arguments before looking at the data
         names = getattr(y, "columns", None)
-        X, y = self._validated(X, y, reset=True)
+        X, y = self._rows(X, y, reset=True)
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
-        weight = _row_weight(sample_weight, len(X))
+        weight = row_weight(sample_weight, len(X))
         self.x_units_ = Standardiser.learn(X, weight)
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
-            X_val, y_val = self._validated(X_val, y_val, reset=False)
+            X_val, y_val = self._rows(X_val, y_val, reset=False)
+            if y_val.shape[1:] != y.shape[1:]:
+                raise ValueError(
+                    f"The `y_val` must have the shape of y but for the rows, {y.shape[1:]}. "
+                    f"Got {y_val.shape[1:]}."
+                )
             held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
         settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watchers: list[Observer] = [Progress()] if self.verbose else []
         if self.checkpoint is not None:
-            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, data, seed)))
+            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, (data, held_out), seed)))
         with Observers(watchers) as observers:
             self.fitted_ = fit_cooperative(
                 jax.random.key(seed), settings, data, held_out=held_out, stage=Stage("", observers)
@@ -202,27 +197,22 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
           X: rows like those of ``fit``.
           y_std: known std of the measurement error of the new targets; it adds to the noise.
         """
-        index = getattr(X, "index", None)
+        index = X.index if hasattr(X, "columns") else None
         x = self._inputs(X)
         fitted: Fitted = self.fitted_
-        posterior = fitted.posterior
-        draws = pool_chains(posterior.draws)
-        mean, epistemic = moments(posterior.skeleton, draws, x)
+        draws = pool_chains(fitted.posterior.draws)
+        mean, epistemic = moments(fitted.posterior.skeleton, draws, x)
         noise = aleatoric_variance(fitted.variance_skeleton, fitted.noise, x)
         scale = self.y_units_.scale
         aleatoric = noise.astype(float) * scale**2
         if y_std is not None:
-            aleatoric = aleatoric + _known_std(y_std, aleatoric.shape) ** 2
-
-        def load_draws() -> np.ndarray:
-            outputs = evaluate_draws(posterior.skeleton, draws, x).astype(float)
-            return self._like_y(self.y_units_.restore(outputs))
+            aleatoric = aleatoric + known_std(y_std, aleatoric.shape) ** 2
 
         return Prediction(
             mean=self._like_y(self.y_units_.restore(mean.astype(float))),
             aleatoric_variance=self._like_y(aleatoric),
             epistemic_variance=self._like_y(epistemic.astype(float) * scale**2),
-            load_draws=load_draws,
+            load_draws=partial(self._means_of_draws, x),
             target_names=self.target_names_,
             index=index,
         )
@@ -260,6 +250,15 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", self.choose_round, ("validation", "marginal_likelihood", "last"))
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample"))
+        for name in ("mean_training", "variance_training"):
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, Training)):
+                raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit goes on with the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
         require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
         require_number("prior_precision", self.prior_precision, 0, np.inf)
         require_number("validation_fraction", self.validation_fraction, 0, 1)
@@ -268,7 +267,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
             require_one_of("inference", engine, tuple(ENGINES))
             engine = ENGINES[engine].for_rows(num_rows)
         return Cooperative(
-            network=_default_network(engine) if self.network is None else self.network,
+            network=default_network(engine) if self.network is None else self.network,
             variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
             engine=engine,
             rounds=self.rounds,
@@ -290,9 +289,18 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         """Sequences and images are for networks that know what to do with them."""
         return self.network is not None and not isinstance(self.network, MLP)
 
-    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        checks: dict[str, Any] = {"multi_output": True, "y_numeric": True, "dtype": float}
-        return validate_data(self, X, y, reset=reset, allow_nd=self._many_axes, **checks)
+    def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Check inputs and targets; sequences of targets are for networks that make them."""
+        if not self._many_axes:
+            return validate_data(
+                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
+            )
+        many = {"dtype": float, "allow_nd": True}
+        X, y = validate_data(
+            self, X, y, reset=reset, validate_separately=(many, many | {"ensure_2d": False})
+        )
+        check_consistent_length(X, y)
+        return X, y
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -304,7 +312,7 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
         target = self.y_units_.standardise(self._columns(y))
         known = np.zeros_like(target)
         if y_std is not None:
-            known = known + (_known_std(y_std, target.shape) / self.y_units_.scale) ** 2
+            known = known + (known_std(y_std, target.shape) / self.y_units_.scale) ** 2
         by_entry = weight.reshape(-1, *(1,) * (target.ndim - 1)) * np.ones_like(target)
         arrays = (self.x_units_.standardise(X), target, by_entry, known)
         return Dataset(*(array.astype(np.float32) for array in arrays))
@@ -315,34 +323,15 @@ class VeBNNRegressor(RegressorMixin, BaseEstimator):
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
 
+    def _means_of_draws(self, x: np.ndarray) -> np.ndarray:
+        draws = pool_chains(self.fitted_.posterior.draws)
+        outputs = evaluate_draws(self.fitted_.posterior.skeleton, draws, x).astype(float)
+        return self._like_y(self.y_units_.restore(outputs))
+
     def _diagnose(self) -> ChainDiagnostics | None:
         """Judge the chains at some of the training rows, if the engine has chains."""
-        if not self.fitted_.posterior.markov:
+        if not self.fitted_.posterior.markov or self.fitted_.probe.shape[1] < FEWEST_DRAWS:
             return None
         rows = self.fitted_.probe.shape[2]
         some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
         return diagnose_chains(self.fitted_.probe[:, :, some])
-
-
-def _row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(num_rows)
-    weight = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
-    if weight.shape != (num_rows,):
-        raise ValueError(f"The shape of `sample_weight` must be ({num_rows},). Got {weight.shape}.")
-    if weight.min() < 0 or weight.sum() == 0:
-        raise ValueError("The `sample_weight` must be non-negative, and not all zero.")
-    return weight
-
-
-def _known_std(y_std: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return measurement errors in the user's units, one for every entry of the targets."""
-    known = check_array(y_std, ensure_2d=False, allow_nd=True, dtype=float, input_name="y_std")
-    if known.ndim < len(shape):
-        known = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
-    if known.shape[0] != shape[0] or known.min() < 0:
-        raise ValueError(
-            f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
-            f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
-        )
-    return np.broadcast_to(known, shape)

@@ -1,6 +1,7 @@
 """Those who watch long work: a progress bar, and a checkpoint that lets it be resumed."""
 
 import hashlib
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +21,9 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
+import vebnn
 from vebnn.files import read_arrays, write_arrays
 from vebnn.training import Observer
-from vebnn.types import Dataset
 
 State = TypeVar("State")
 _SUFFIX = ".stage.safetensors"
@@ -151,11 +152,21 @@ class Checkpoint:
         return self._folder / f"{name}{_SUFFIX}"
 
 
-def fingerprint(settings: Any, data: Dataset, seed: int) -> str:
-    """Return a digest of all that decides what a fit computes."""
-    digest = hashlib.sha256(repr((settings, seed)).encode())
-    for leaf in jax.tree.leaves(data):
-        digest.update(np.asarray(leaf).tobytes())
+def fingerprint(settings: Any, data: Any, seed: int) -> str:
+    """Return a digest of all that decides what a fit computes.
+
+    Args:
+      settings: its repr is taken, without the addresses of functions, which change from process to
+        process; arrays in networks of the user's own are taken whole.
+      data: pytree of arrays.
+      seed: of the random numbers.
+    """
+    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
+    digest = hashlib.sha256(words.encode())
+    networks = (settings.network, settings.variance_network)
+    for leaf in jax.tree.leaves((data, networks)):
+        if isinstance(leaf, np.ndarray | jax.Array):
+            digest.update(repr((leaf.shape, leaf.dtype)).encode() + _plain(leaf).tobytes())
     return digest.hexdigest()
 
 

@@ -21,6 +21,7 @@ from vebnn.cooperative import Fitted, Round
 from vebnn.cooperative.variance import Noise
 from vebnn.files import read_arrays, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
+from vebnn.inference.functions import evaluate
 from vebnn.inference.problem import posterior_like
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
@@ -31,7 +32,6 @@ from vebnn.types import Params
 FORMAT = 1
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _KNOWN = {kind.__name__: kind for kind in (MLP, Training, *ENGINES.values())}
-_NETWORKS = ("network", "variance_network")
 _FACTS = ("one_output_", "target_names_", "n_features_in_", "chosen_round_")
 _UNITS = ("x_units_", "y_units_")
 
@@ -43,7 +43,8 @@ def save(model: Any, folder: str | Path) -> None:
       FileExistsError: if the folder holds something that is not a saved model.
     """
     folder = Path(folder)
-    if folder.exists() and any(folder.iterdir()) and not (folder / _DESCRIPTION).exists():
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if not there <= {_DESCRIPTION, _WEIGHTS}:
         raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
     fitted: Fitted = model.fitted_
     arrays = {
@@ -54,6 +55,7 @@ def save(model: Any, folder: str | Path) -> None:
         **_named("noise", fitted.noise),
         "trace": fitted.posterior.trace,
         "probe": fitted.probe,
+        "probe_x": fitted.probe_x,
         "history": fitted.mean_history,
     }
     for name in _UNITS:
@@ -82,12 +84,12 @@ def save(model: Any, folder: str | Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def load(estimator: type, folder: str | Path, **networks: Any) -> Any:
+def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     """Read a saved estimator; it predicts bit for bit as the one that was saved.
 
     Raises:
       ValueError: if the files are damaged, edited or of another version, or if the model uses a
-        network of the user's own that was not passed again.
+        network or engine of the user's own that was not passed again, or not the same one.
     """
     folder = Path(folder)
     body = _read_description(folder)
@@ -96,14 +98,14 @@ def load(estimator: type, folder: str | Path, **networks: Any) -> Any:
         raise ValueError(f"The file {weights} is missing, truncated or was edited. Save it again.")
     arrays, _ = read_arrays(weights)
     parameters = {name: _revive(value) for name, value in body["parameters"].items()}
-    for name in _NETWORKS:
-        if name in networks:
-            parameters[name] = networks[name]
-        elif parameters[name] is _YOUR_OWN:
-            raise ValueError(
-                f"The model in {folder} uses a network of your own. Pass it again: "
-                f"load(folder, {name}=...)."
-            )
+    parameters |= your_own
+    missing = [name for name, value in parameters.items() if value is _YOUR_OWN]
+    if missing:
+        again = ", ".join(f"{name}=..." for name in missing)
+        raise ValueError(
+            f"The model in {folder} was made with something of your own. Pass it again: "
+            f"load(folder, {again})."
+        )
     model = estimator(**parameters)
     for name in _FACTS:
         setattr(model, name, _tupled(body["facts"][name]))
@@ -115,6 +117,8 @@ def load(estimator: type, folder: str | Path, **networks: Any) -> Any:
     model.fitted_ = _fitted(model, body, arrays)
     model.rounds_ = model.fitted_.rounds
     model.diagnostics_ = model._diagnose()
+    if your_own:
+        _check_same_function(model.fitted_)
     return model
 
 
@@ -122,9 +126,10 @@ def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
     settings = model._settings(num_rows=1)
     num_outputs = len(model.y_units_.scale)
     keys = jax.random.split(jax.random.key(0), 1)
-    mean, skeleton = build_networks(settings.network, model.in_shape_, num_outputs, keys)
+    steps = arrays["probe"].shape[3:-1]
+    mean, skeleton = build_networks(settings.network, model.in_shape_, num_outputs, keys, steps=steps)
     variance, variance_skeleton = build_networks(
-        settings.variance_network, model.in_shape_, 2 * num_outputs, keys
+        settings.variance_network, model.in_shape_, 2 * num_outputs, keys, steps=steps
     )
     draws, draw_skeleton = posterior_like(settings.engine, mean, skeleton)
     fixed, rest = eqx.partition(draw_skeleton, eqx.is_inexact_array)
@@ -140,12 +145,23 @@ def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
         noise=_filled("noise", Noise(variance, *[np.zeros(0)] * 3), arrays),
         posterior=posterior,
         probe=arrays["probe"],
+        probe_x=arrays["probe_x"],
         rounds=tuple(Round(**one) for one in body["rounds"]),
         chosen_round=model.chosen_round_,
         mean_history=arrays["history"],
         skeleton=skeleton,
         variance_skeleton=variance_skeleton,
     )
+
+
+def _check_same_function(fitted: Fitted) -> None:
+    first = jax.tree.map(lambda leaf: leaf[0, 0], fitted.posterior.draws)
+    now = evaluate(fitted.posterior.skeleton, first, fitted.probe_x)
+    if now.shape != fitted.probe[0, 0].shape or not np.allclose(now, fitted.probe[0, 0], 1e-3, 1e-3):
+        raise ValueError(
+            "The network passed to load does not give the saved outputs for the saved weights. Pass "
+            "the very network the model was made with."
+        )
 
 
 def _read_description(folder: Path) -> dict:
@@ -175,7 +191,11 @@ def _swap(temporary: Path, folder: Path) -> None:
         return
     old = _new_name(folder)
     os.replace(folder, old)
-    os.replace(temporary, folder)
+    try:
+        os.replace(temporary, folder)
+    except OSError:
+        os.replace(old, folder)
+        raise
     shutil.rmtree(old)
 
 
@@ -202,6 +222,8 @@ def _describe(value: Any) -> Any:
         return str(value)
     if isinstance(value, np.integer | np.floating):
         return value.item()
+    if isinstance(value, np.random.RandomState):
+        return None  # it has served its purpose
     return {"kind": "your own"}
 
 
@@ -223,6 +245,12 @@ def _named(name: str, tree: Params) -> dict[str, np.ndarray]:
 def _filled(name: str, like: Params, arrays: dict[str, np.ndarray]) -> Any:
     """Put saved arrays into a pytree of the same structure."""
     leaves, structure = jax.tree.flatten(like)
+    saved = [arrays[key] for key in arrays if key.startswith(f"{name}.")]
+    if len(saved) != len(leaves):
+        raise ValueError(
+            f"The network has {len(leaves)} arrays where the saved model has {len(saved)}. Pass the "
+            f"very network the model was made with."
+        )
     return jax.tree.unflatten(structure, [arrays[f"{name}.{n}"] for n in range(len(leaves))])
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Kind = Literal["gaussian", "mixture"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prediction:
     """The predictive distribution of some rows (paper, eq. 11).
 
@@ -94,9 +94,7 @@ class Prediction:
         Raises:
           ValueError: if ``y`` has not the shape of the prediction.
         """
-        y = np.asarray(y, float)
-        if y.shape != self.mean.shape:
-            raise ValueError(f"The shape of `y` must be {self.mean.shape}. Got {y.shape}.")
+        y = self._shaped(y)
         if _checked(kind) == "gaussian":
             return stats.norm.logpdf(y, self.mean, self.std)
         by_draw = stats.norm.logpdf(y, self.draws, self.aleatoric_std)
@@ -104,6 +102,7 @@ class Prediction:
 
     def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
         """Return the probability of an observation below ``y``, elementwise."""
+        y = self._shaped(y)
         if _checked(kind) == "gaussian":
             return special.ndtr((y - self.mean) / self.std)
         return np.mean(special.ndtr((y - self.draws) / self.aleatoric_std), axis=0)
@@ -153,6 +152,12 @@ class Prediction:
             for part, values in parts.items()
         }
         return pandas.DataFrame(columns, index=self.index)
+
+    def _shaped(self, y: np.ndarray) -> np.ndarray:
+        y = np.asarray(y, float)
+        if y.shape != self.mean.shape:
+            raise ValueError(f"The shape of `y` must be {self.mean.shape}. Got {y.shape}.")
+        return y
 
     def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
         """Bisect the mixture's distribution function; no component's quantile lies further out."""

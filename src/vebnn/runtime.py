@@ -28,9 +28,11 @@ def _one_device_per_core() -> None:
     forced = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
     if forced or jax.config.values["jax_num_cpu_devices"] != -1:
         return
-    cores = os.environ.get("VEBNN_CPU_DEVICES") or _available_cores()
+    chosen = os.environ.get("VEBNN_CPU_DEVICES", "")
+    if chosen and not (chosen.isdecimal() and int(chosen) > 0):
+        raise ValueError(f"The variable VEBNN_CPU_DEVICES must be a number above 0. Got {chosen!r}.")
     try:
-        jax.config.update("jax_num_cpu_devices", int(cores))
+        jax.config.update("jax_num_cpu_devices", int(chosen or _available_cores()))
     except RuntimeError:
         # JAX has already started its devices: the user's set-up wins.
         return

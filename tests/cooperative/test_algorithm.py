@@ -64,6 +64,8 @@ def test_the_mean_variant_runs_step_3_once(data, stages):
         "Round 2 · Step 3",
     ]
     assert model.chosen_round_ == 2
+    assert [one.number for one in model.rounds_] == [1, 2]
+    assert np.isfinite([one.validation_nll for one in model.rounds_]).all()
 
 
 def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):

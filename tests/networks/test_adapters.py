@@ -113,7 +113,7 @@ def test_gradients_reach_all_weights(kind: str) -> None:
 
 
 def test_wrong_number_of_outputs(kind: str) -> None:
-    sentence = r"must map one example to 5 output\(s\) on its last axis\. Got an output of shape \(2,\)"
+    sentence = r"must map one example of shape \(3,\) to an output of shape \(5,\)\. Got \(2,\)"
     with pytest.raises(ValueError, match=sentence):
         members(KINDS[kind](), out_size=5)
 

@@ -98,9 +98,9 @@ def test_one_dropout_rate_per_layer(key: jax.Array) -> None:
         ({"widths": (50, 0)}, r"The `widths` of MLP must be .* Got \(50, 0\)\."),
         ({"widths": (50.5,)}, r"The `widths` of MLP must be .* Got \(50\.5,\)\."),
         ({"widths": "50"}, r"The `widths` of MLP must be .* Got '50'\."),
-        ({"activation": "mish"}, r"The `activation` of MLP must be one of .* Got 'mish'\."),
-        ({"dropout_rate": 1.0}, r"The `dropout_rate` of MLP must be in \[0, 1\)\. Got 1\.0\."),
-        ({"dropout_rate": -0.1}, r"The `dropout_rate` of MLP must be in \[0, 1\)\. Got -0\.1\."),
+        ({"activation": "mish"}, r"The `activation` must be one of .* Got 'mish'\."),
+        ({"dropout_rate": 1.0}, r"The `dropout_rate` must be a number in \[0, 1\)\. Got 1\.0\."),
+        ({"dropout_rate": -0.1}, r"The `dropout_rate` must be a number in \[0, 1\)\. Got -0\.1\."),
         (
             {"dropout_rate": (0.1, 0.2)},
             r"one number or one per hidden layer \(1\)\. Got \(0\.1, 0\.2\)",

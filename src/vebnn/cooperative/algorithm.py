@@ -1,6 +1,6 @@
 """Algorithm 1: mean network, then rounds of variance network and Bayesian network."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -99,6 +99,7 @@ class Fitted(NamedTuple):
     noise: Noise  # Step 2 of the chosen round
     posterior: Posterior  # Step 3 of the chosen round
     probe: np.ndarray  # (chains, draws, some training rows, ..., outputs): the draws as functions
+    probe_x: np.ndarray  # the inputs of these rows
     rounds: tuple[Round, ...]
     chosen_round: int
     mean_history: np.ndarray
@@ -126,6 +127,7 @@ def fit_cooperative(
     learner = _Learner(key, settings, data, held_out, stage)
     first_means = means = learner.step_1(noise_variance=None, attempt=0)
     results: list[Result] = []
+    reports: list[Round] = []
     earlier: Posterior | None = None
     for number in range(1, settings.rounds + 1):
         last = number == settings.rounds
@@ -136,6 +138,10 @@ def fit_cooperative(
             # Step 3: Bayesian network, noise fixed.
             earlier = learner.step_3(number, noise_variance, means)
             results.append(learner.score(number, noise, noise_variance, earlier))
+            reports.append(results[-1].report)
+        else:
+            point = _point_posterior(means, learner.skeleton)
+            reports.append(learner.score(number, noise, noise_variance, point).report)
         if not last and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
             # The noise just learned reweights the rows of the next mean (paper, appendix on bias).
             means = learner.step_1(noise_variance, attempt=number)
@@ -145,7 +151,8 @@ def fit_cooperative(
         noise=chosen.noise,
         posterior=chosen.posterior,
         probe=chosen.probe,
-        rounds=tuple(result.report for result in results),
+        probe_x=data.x[learner.probe_rows],
+        rounds=tuple(reports),
         chosen_round=chosen.report.number,
         mean_history=first_means.history[0],
         skeleton=learner.skeleton,
@@ -161,14 +168,20 @@ class _Learner:
     ) -> None:
         self.key, self.settings, self.data, self.held_out = key, settings, data, held_out
         self.stage = stage
-        self.in_shape, self.out_size = data.x.shape[1:], data.target.shape[-1]
+        self.in_shape = data.x.shape[1:]
+        *self.steps, self.out_size = data.target.shape[1:]
         self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
-        self.num_folds = min(self.num_folds, len(data.x))
+        self.num_folds = min(self.num_folds, len(data.x)) if len(data.x) > 1 else 0
         self.starts, self.skeleton = self._networks(
-            settings.network, self.out_size, self._key("networks"), self.num_folds + 1
+            settings.network,
+            self.out_size,
+            jax.random.split(self._key("networks"), self.num_folds + 1),
         )
         check_engine(settings.engine, _first(self.starts), self.skeleton, data.x[:MOST_ROWS])
-        self.probe_rows = np.unique(np.linspace(0, len(data.x) - 1, MOST_ROWS).round().astype(int))
+        counting = np.flatnonzero(data.weight.reshape(len(data.x), -1).any(1))
+        self.probe_rows = counting[
+            np.unique(np.linspace(0, len(counting) - 1, MOST_ROWS).round().astype(int))
+        ]
         # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
         extra = None if held_out is None else len(data.x) + np.arange(len(held_out.x))
         self.split: Split = split_rows(
@@ -196,7 +209,7 @@ class _Learner:
             self.split,
             self.settings.mean_training,
             weight_decay=self.settings.weight_decay,
-            refit=self.settings.refit,
+            refit=self.settings.refit and self.held_out is None,
             stage=self.stage.within(name),
         )
 
@@ -205,20 +218,23 @@ class _Learner:
         start, self.variance_skeleton = self._networks(
             self.settings.variance_network,
             2 * self.out_size,
-            self._key("variance network", number),
-            1,
+            jax.random.split(self._key("variance network", number), 1),
         )
-        watched = None
-        if earlier is not None and self.settings.residuals == "in_sample":
-            outputs = evaluate_draws(earlier.skeleton, pool_chains(earlier.draws), self.data.x)
-            watched = (outputs, self.data)
+        settings, watched = self.settings.variance_training, None
+        if self.settings.residuals == "in_sample":
+            # As in the paper's code: round 1 trains to the last epoch, later rounds watch LMglk.
+            if earlier is None:
+                settings = replace(settings, patience=None)
+            else:
+                outputs = evaluate_draws(earlier.skeleton, pool_chains(earlier.draws), self.data.x)
+                watched = (outputs, self.data)
         return train_variance(
             self._key("step 2", number),
             self.variance_skeleton,
             start,
             self.data,
             self._residuals(means, earlier),
-            self.settings.variance_training,
+            settings,
             rescale=self.settings.rescale_residuals,
             posterior=watched,
             stage=self.stage.within(f"Round {number} · Step 2"),
@@ -230,11 +246,10 @@ class _Learner:
             GaussianNoiseGiven(self.skeleton),
             IsotropicPrior(np.float32(self.settings.prior_precision)),
         )
-        recipe, shape, size = self.settings.network, self.in_shape, self.out_size
         problem = Problem(
             objective=objective,
             data=self.data._replace(variance=noise_variance + self.data.variance),
-            initialise=lambda keys: build_networks(recipe, shape, size, keys)[0],
+            initialise=lambda keys: self._networks(self.settings.network, self.out_size, keys)[0],
             starts=means.params,
             validation_rows=self.split.set_aside,
             skeleton=self.skeleton,
@@ -281,8 +296,8 @@ class _Learner:
             mean = moments(earlier.skeleton, pool_chains(earlier.draws), data.x).mean
         return Residuals((mean - data.target) ** 2, data.variance)
 
-    def _networks(self, recipe: Any, out_size: int, key: Key, count: int) -> tuple[Params, Any]:
-        return build_networks(recipe, self.in_shape, out_size, jax.random.split(key, count))
+    def _networks(self, recipe: Any, out_size: int, keys: Key) -> tuple[Params, Any]:
+        return build_networks(recipe, self.in_shape, out_size, keys, steps=tuple(self.steps))
 
     def _key(self, purpose: str, number: int = 0) -> Key:
         purposes = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
@@ -297,6 +312,12 @@ def _choose(rounds: list[Round], how: str) -> int:
     # Algorithm 1: arg max over i > 1; with K = 1 there is only one round.
     later = range(1, len(rounds)) if len(rounds) > 1 else range(1)
     return max(later, key=lambda index: rounds[index].log_marginal_likelihood)
+
+
+def _point_posterior(means: Trained, skeleton: Any) -> Posterior:
+    """Take the mean network for the whole posterior: how a round without Step 3 is judged."""
+    draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
+    return Posterior(draws, means.history[:1, :, 0], False, skeleton, info={})
 
 
 def _first(stacked: Params) -> Params:

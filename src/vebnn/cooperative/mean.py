@@ -34,22 +34,24 @@ def split_rows(
       rng: source of the random order.
       num_rows: rows available for training.
       num_folds: number of folds; 0 for none.
-      validation_fraction: share of the rows that early stopping of run 0 watches.
+      validation_fraction: share of the rows that is set aside for early stopping.
       held_out: row numbers the user set aside for validation; they are watched by every run instead.
     """
     own = np.arange(num_rows)
     fold = rng.permutation(own) % max(num_folds, 1)
-    cut = round(validation_fraction * num_rows)
-    order = rng.permutation(own)
-    # Run 0 sets some rows aside; a fold's network has its own fold to watch.
-    watch = [order[:cut], *(own[fold == number] for number in range(num_folds))]
-    train = [np.setdiff1d(own, rows) for rows in watch]
-    final = [own, *train[1:]]
+    set_aside = rng.permutation(own)[: min(round(validation_fraction * num_rows), num_rows - 1)]
+    runs = [own, *(own[fold != number] for number in range(num_folds))]
     if held_out is not None:
-        train, watch = final, [held_out] * len(watch)
-    # With too few rows to set any aside, the training rows themselves are watched.
-    watch = [rows if len(rows) else train[run] for run, rows in enumerate(watch)]
-    return Split(train, watch, final, fold, order[:cut])
+        return Split(runs, [held_out] * len(runs), runs, fold, set_aside)
+    train, watch = [], []
+    for rows in runs:
+        # A fold's network may not even be stopped by the rows it is to predict.
+        seen, used = np.intersect1d(rows, set_aside), np.setdiff1d(rows, set_aside)
+        # With too few rows to set any aside, the training rows themselves are watched.
+        enough = len(seen) > 0 and len(used) > 0
+        watch.append(seen if enough else rows)
+        train.append(used if enough else rows)
+    return Split(train, watch, runs, fold, set_aside)
 
 
 def train_means(
@@ -70,8 +72,9 @@ def train_means(
     rows together, for its best number of epochs.
     """
     key_search, key_refit = jax.random.split(key)
-    # PyTorch's L2 term is added to a mean over rows, a prior to the sum: hence the number of rows.
-    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * len(split.final_rows[0])))
+    # PyTorch adds decay/2 · θ² to the mean of r², we add precision/2 · θ² to the sum of r²/2.
+    num_targets = len(split.train_rows[0]) * data.target[0].size
+    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * num_targets / 2))
     objective = Objective(GaussianNoiseGiven(skeleton), decay)
     found = train(
         key_search,

@@ -27,7 +27,7 @@ def pool_chains(draws: Params) -> Params:
 
 def evaluate(skeleton: Any, params: Params, x: Array) -> np.ndarray:
     """Return the outputs of ONE network for all rows of ``x``."""
-    return jax.device_get(_evaluate(skeleton, params, x))
+    return jax.device_get(_evaluate(skeleton, params, _filled_up(x)))[: len(x)]
 
 
 @eqx.filter_jit
@@ -37,7 +37,7 @@ def _evaluate(skeleton: Any, params: Params, x: Array) -> Array:
 
 def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
     """Return the outputs of every draw, ``(draws, rows, ..., outputs)``."""
-    return jax.device_get(_evaluate_draws(skeleton, draws, x))
+    return jax.device_get(_evaluate_draws(skeleton, draws, _filled_up(x)))[:, : len(x)]
 
 
 @eqx.filter_jit
@@ -51,7 +51,8 @@ def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
     Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
     the number of draws, so that it is that of the mixture the draws stand for.
     """
-    return jax.device_get(_moments(skeleton, draws, x))
+    mean, variance = jax.device_get(_moments(skeleton, draws, _filled_up(x)))
+    return Moments(mean[: len(x)], variance[: len(x)])
 
 
 @eqx.filter_jit
@@ -71,6 +72,12 @@ def _moments(skeleton: Any, draws: Params, x: Array) -> Moments:
         return Moments(mean, spread / count)
 
     return by_blocks(block, x)
+
+
+def _filled_up(x: np.ndarray) -> np.ndarray:
+    """Add rows up to a power of two: other numbers of rows then need no other compiled program."""
+    wanted = 1 << (len(x) - 1).bit_length() if len(x) < BLOCK_ROWS else len(x)
+    return np.pad(x, [(0, wanted - len(x))] + [(0, 0)] * (x.ndim - 1))
 
 
 def by_blocks(function: Any, x: Array) -> Any:

@@ -196,7 +196,7 @@ class _Advance(eqx.Module):
             due = jnp.maximum(number - settings.burn_in, 1)
             slot = (due + settings.thinning - 1) // settings.thinning - 1
             kept = 1 - burning
-            return NUTSState(
+            after = NUTSState(
                 key=key,
                 chain=chain,
                 step_sizes=step_sizes,
@@ -208,6 +208,8 @@ class _Advance(eqx.Module):
                 divergences=state.divergences + kept * info.is_divergent,
                 gradients=state.gradients + kept * info.num_integration_steps,
             )
+            # BlackJAX computes some numbers in JAX's widest type; the loop wants them as they were.
+            return jax.tree.map(lambda new, old: new.astype(old.dtype), after, state)
 
         return jax.lax.while_loop(lambda state: state.step < until, transition, state)
 

@@ -99,8 +99,9 @@ class _Advance(eqx.Module):
             step_size = first_step_size * sampler.decay ** state.epoch.astype(jnp.float32)
             (chain, _), values = jax.lax.scan(step, (state.sampler, step_size), (batches, *keys))
             number = state.epoch + 1
-            finite = jnp.isfinite(values)
-            bad_step = state.epoch * num_batches + jnp.argmin(finite) + 1
+            # The objective of a step is that before it: the last step shows only in the position.
+            finite = jnp.isfinite(values).at[-1].min(jnp.all(jnp.isfinite(chain.position)))
+            bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
             # Each draw is written over until its own epoch has come: no branch in the loop.
             due = jnp.maximum(number - sampler.burn_in, 1)
             slot = (due + sampler.thinning - 1) // sampler.thinning - 1

@@ -42,22 +42,34 @@ def as_recipe(network: Any) -> Recipe:
 
 
 def build_networks(
-    network: Any, in_shape: tuple[int, ...], out_size: int, keys: Key
+    network: Any,
+    in_shape: tuple[int, ...],
+    out_size: int,
+    keys: Key,
+    *,
+    steps: tuple[int, ...] = (),
 ) -> tuple[Params, Any]:
     """Build one network per key and make sure that they fit the data.
+
+    Args:
+      network: what the user calls a network.
+      in_shape: shape of one example.
+      out_size: number of outputs.
+      keys: one key per network.
+      steps: axes of one target before its outputs, such as time.
 
     Returns:
       The weights, stacked along a leading axis, and the skeleton that all networks share:
       ``equinox.combine(weights of one, skeleton)`` is a network.
 
     Raises:
-      ValueError: if the network does not map one example to ``out_size`` outputs.
+      ValueError: if the network does not map one example to ``(*steps, out_size)``.
     """
     recipe = as_recipe(network)
     stacked = _build(recipe, in_shape, out_size, keys)
     params, skeleton = eqx.partition(stacked, eqx.is_inexact_array)
     skeleton = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, skeleton)
-    _check_shapes(params, skeleton, in_shape, out_size)
+    _check_shapes(params, skeleton, in_shape, (*steps, out_size))
     return params, skeleton
 
 
@@ -67,7 +79,9 @@ def _build(recipe: Recipe, in_shape: tuple[int, ...], out_size: int, keys: Key) 
     return eqx.filter_vmap(lambda key: recipe.build(in_shape, out_size, key=key))(keys)
 
 
-def _check_shapes(params: Params, skeleton: Any, in_shape: tuple[int, ...], out_size: int) -> None:
+def _check_shapes(
+    params: Params, skeleton: Any, in_shape: tuple[int, ...], out_shape: tuple[int, ...]
+) -> None:
     def apply_first(params: Params, x: Array) -> Array:
         return eqx.combine(jax.tree.map(lambda leaf: leaf[0], params), skeleton)(x)
 
@@ -77,10 +91,10 @@ def _check_shapes(params: Params, skeleton: Any, in_shape: tuple[int, ...], out_
         raise ValueError(
             f"The `network` cannot be applied to one example of shape {in_shape}: {error}"
         ) from error
-    if not shape or shape[-1] != out_size:
+    if shape != out_shape:
         raise ValueError(
-            f"The `network` must map one example to {out_size} output(s) on its last axis. "
-            f"Got an output of shape {shape} from an input of shape {in_shape}."
+            f"The `network` must map one example of shape {in_shape} to an output of shape "
+            f"{out_shape}. Got {shape}."
         )
 
 
@@ -102,7 +116,10 @@ class _Keyed(eqx.Module):
     takes_key: bool = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
-        return self.module(x, key=key) if self.takes_key else self.module(x)
+        if not self.takes_key:
+            return self.module(x)
+        module = eqx.nn.inference_mode(self.module) if key is None else self.module
+        return module(x, key=key)
 
 
 @dataclass(frozen=True)
@@ -183,7 +200,8 @@ class _NNX(eqx.Module):
             model.eval()
         else:
             model.train()
-            nnx.reseed(model, default=key, dropout=key)
+            key_default, key_dropout = jax.random.split(key)
+            nnx.reseed(model, default=key_default, dropout=key_dropout)
         return model(x)
 
 

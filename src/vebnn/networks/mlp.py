@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vebnn.arguments import require_number, require_one_of
 from vebnn.types import Array, Key
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -43,11 +44,31 @@ class MLP:
     activation: str = "relu"
     dropout_rate: float | tuple[float, ...] = 0.0
 
+    def __post_init__(self) -> None:
+        whole = isinstance(self.widths, tuple | list) and all(
+            isinstance(width, Integral) and width >= 1 for width in self.widths
+        )
+        if not whole:
+            raise ValueError(
+                f"The `widths` of MLP must be a tuple of positive integers such as (50,). "
+                f"Got {self.widths!r}."
+            )
+        # Tuples, because a recipe is part of what a compiled program is found again by.
+        object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
+        if isinstance(self.dropout_rate, list):
+            object.__setattr__(self, "dropout_rate", tuple(self.dropout_rate))
+        require_one_of("activation", self.activation, tuple(ACTIVATIONS))
+        if len(self._rates()) != len(self.widths):
+            raise ValueError(
+                f"The `dropout_rate` of MLP must be one number or one per hidden layer "
+                f"({len(self.widths)}). Got {self.dropout_rate!r}."
+            )
+        for rate in self._rates():
+            require_number("dropout_rate", rate, 0, 1, "[)")
+
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "Perceptron":
         """Return a perceptron for inputs of ``in_shape`` (flattened) and ``out_size`` outputs."""
-        self._check()
-        widths = tuple(int(width) for width in self.widths)
-        sizes = (math.prod(in_shape), *widths, out_size)
+        sizes = (math.prod(in_shape), *self.widths, out_size)
         shapes = [(fan_out, fan_in) for fan_in, fan_out in pairwise(sizes)]
         # All random numbers in one go: a generator call per array would dominate compilation.
         counts = [fan_out * (fan_in + 1) for fan_out, fan_in in shapes]
@@ -60,30 +81,9 @@ class MLP:
         dropouts = [eqx.nn.Dropout(float(rate)) for rate in self._rates()]
         return Perceptron(weights, biases, dropouts, self.activation)
 
-    def _check(self) -> None:
-        if not isinstance(self.widths, tuple | list) or not all(
-            isinstance(width, Integral) and width >= 1 for width in self.widths
-        ):
-            raise ValueError(
-                f"The `widths` of MLP must be a tuple of positive integers such as (50,). "
-                f"Got {self.widths!r}."
-            )
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(
-                f"The `activation` of MLP must be one of {sorted(ACTIVATIONS)}. "
-                f"Got {self.activation!r}."
-            )
-        if len(self._rates()) != len(self.widths):
-            raise ValueError(
-                f"The `dropout_rate` of MLP must be one number or one per hidden layer "
-                f"({len(self.widths)}). Got {self.dropout_rate!r}."
-            )
-        if any(not 0 <= rate < 1 for rate in self._rates()):
-            raise ValueError(f"The `dropout_rate` of MLP must be in [0, 1). Got {self.dropout_rate!r}.")
-
     def _rates(self) -> tuple[float, ...]:
-        one = not isinstance(self.dropout_rate, tuple | list)
-        return (self.dropout_rate,) * len(self.widths) if one else tuple(self.dropout_rate)  # type: ignore
+        rate = self.dropout_rate
+        return rate if isinstance(rate, tuple) else (rate,) * len(self.widths)
 
 
 class Perceptron(eqx.Module):

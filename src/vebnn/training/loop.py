@@ -144,7 +144,7 @@ class _Advance(eqx.Module):
             number = state.epoch + 1
             value = self.monitor(unravel(flat), watch_data) if self.watched else jnp.mean(losses)
             finite = jnp.isfinite(losses)
-            bad_step = state.epoch * num_batches + jnp.argmin(finite) + 1
+            bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
             failed = jnp.where(jnp.all(finite), state.failed_step, bad_step)
             better = value < state.best_value - self.tolerance * jnp.abs(state.best_value)
             # Unwatched runs keep the last epoch; watched ones the best.

@@ -10,6 +10,8 @@ from vebnn.inference import NUTS
 from vebnn.observers import Checkpoint
 from vebnn.training import SILENT, Stage
 
+SHORT = NUTS(num_samples=3, burn_in=25, thinning=2, num_chains=2)
+
 
 def test_posterior_of_conjugate_linear_regression(linear, key: jax.Array) -> None:
     """There is no step size to be biased by: only Monte Carlo error is allowed."""
@@ -26,9 +28,7 @@ def test_posterior_of_conjugate_linear_regression(linear, key: jax.Array) -> Non
 
 
 def test_trace_is_the_objective_per_row(linear, key: jax.Array) -> None:
-    posterior = NUTS(num_samples=3, burn_in=25, thinning=2, num_chains=2).run(
-        key, linear.problem, SILENT
-    )
+    posterior = SHORT.run(key, linear.problem, SILENT)
     assert posterior.trace.shape == (2, 31)
     for chain in range(2):
         for draw in range(3):
@@ -39,19 +39,18 @@ def test_trace_is_the_objective_per_row(linear, key: jax.Array) -> None:
 
 
 def test_interrupted_chains_are_resumed_from_their_checkpoint(linear, key, tmp_path) -> None:
-    engine = NUTS(num_samples=20, burn_in=40, num_chains=2)
 
     class Impatient(Checkpoint):
         def report(self, *args) -> None:
             super().report(*args)
             raise KeyboardInterrupt
 
-    whole = engine.run(key, linear.problem, Stage("Step 3"))
+    whole = SHORT.run(key, linear.problem, Stage("Step 3"))
     broken = Impatient(tmp_path, "same")
     with pytest.raises(KeyboardInterrupt):
-        engine.run(key, linear.problem, Stage("Step 3", broken))
+        SHORT.run(key, linear.problem, Stage("Step 3", broken))
     broken.close(finished=False)
-    resumed = engine.run(key, linear.problem, Stage("Step 3", Checkpoint(tmp_path, "same")))
+    resumed = SHORT.run(key, linear.problem, Stage("Step 3", Checkpoint(tmp_path, "same")))
     np.testing.assert_array_equal(flatten(whole.draws), flatten(resumed.draws))
     np.testing.assert_array_equal(whole.trace, resumed.trace)
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.arguments import require_number, require_whole
+from vebnn.arguments import require_number
 from vebnn.inference.noise import standard_normal
 from vebnn.inference.problem import Posterior, Problem
-from vebnn.inference.sampling import sample_chains
+from vebnn.inference.sampling import check_chains, sample_chains
 from vebnn.training import Stage, epochs_of_steps
 from vebnn.types import Array, Key
 
@@ -60,13 +60,9 @@ class PSGLD:
     stability: float = 1e-5
 
     def __post_init__(self) -> None:
-        for name, fewest in (("num_samples", 1), ("burn_in", 0), ("thinning", 1), ("num_chains", 1)):
-            require_whole(name, getattr(self, name), fewest)
-        require_whole("batch_size", self.batch_size, 1)
+        check_chains(self)
         for name in ("step_size", "stability"):
             require_number(name, getattr(self, name), 0, np.inf)
-        require_number("decay", self.decay, 0, 1, "(]")
-        require_number("temperature", self.temperature, 0, np.inf, "[)")
         require_number("smoothing", self.smoothing, 0, 1, "[)")
 
     @classmethod

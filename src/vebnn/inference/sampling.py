@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from vebnn.arguments import require_number, require_whole
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import (
     Objective,
@@ -51,6 +52,15 @@ class Sampler(Protocol):
         last state of a chain.
         """
         ...
+
+
+def check_chains(sampler: Any) -> None:
+    """Refuse wrong values of the settings that all samplers of this kind have."""
+    for name, fewest in (("num_samples", 1), ("burn_in", 0), ("thinning", 1), ("num_chains", 1)):
+        require_whole(name, getattr(sampler, name), fewest)
+    require_whole("batch_size", sampler.batch_size, 1)
+    require_number("decay", sampler.decay, 0, 1, "(]")
+    require_number("temperature", sampler.temperature, 0, np.inf, "[)")
 
 
 class ChainState(NamedTuple):

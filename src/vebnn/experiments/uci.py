@@ -15,7 +15,6 @@ from vebnn.estimators import VeBNNRegressor
 from vebnn.experiments.results import ResultsFile, Row, average, r_hat, run_cases, stamp
 from vebnn.metrics import coverage, log_likelihood, rmse
 
-DEFAULT_DATASETS = ("yacht", "energy", "concrete", "boston")
 TEST_SHARE = 0.2
 LEVEL = 0.95
 

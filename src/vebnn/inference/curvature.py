@@ -1,8 +1,8 @@
 """How steep a posterior is: the scale that a step size without preconditioner has to know.
 
 A trained network is a poor place to measure it: on the way from there to where the posterior has
-its mass, weights grow to the size of the prior, and the curvature with them. So
-a pilot of pSGLD, whose step adapts to the scale of each parameter, goes there first.
+its mass, weights grow to the size of the prior, and the curvature with them. So a pilot of pSGLD,
+whose step adapts to the scale of each parameter, goes there first.
 """
 
 from typing import Any

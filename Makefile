@@ -13,7 +13,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n 2
 
 test-slow: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -s
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ import numpy as np
 
 from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.inference.functions import evaluate_draws
-from vebnn.training import Objective, Stage, Trained, Training, pad_rows, train
+from vebnn.training import Objective, Stage, Trained, Training, pad_rows, train, train_and_refit
 from vebnn.types import Dataset, Key, Params
 
 
@@ -76,28 +76,31 @@ def train_means(
     num_targets = len(split.train_rows[0]) * data.target[0].size
     decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * num_targets / 2))
     objective = Objective(GaussianNoiseGiven(skeleton), decay)
-    found = train(
-        key_search,
-        objective,
-        starts,
-        data,
-        pad_rows(split.train_rows),
-        settings,
-        watch_rows=pad_rows(split.watch_rows),
-        stage=stage,
-    )
+    train_rows, watch_rows = pad_rows(split.train_rows), pad_rows(split.watch_rows)
     if not refit:
-        return found
-    return train(
+        return train(
+            key_search,
+            objective,
+            starts,
+            data,
+            train_rows,
+            settings,
+            watch_rows=watch_rows,
+            stage=stage,
+        )
+    refitted, _ = train_and_refit(
+        key_search,
         key_refit,
         objective,
         starts,
         data,
-        pad_rows(split.final_rows),
         settings,
-        num_epochs=found.best_epoch,
-        stage=stage.within("all rows"),
+        train_rows=train_rows,
+        watch_rows=watch_rows,
+        final_rows=pad_rows(split.final_rows),
+        stage=stage,
     )
+    return refitted
 
 
 class OutOfFold(NamedTuple):

@@ -1,10 +1,10 @@
-"""Training as the paper does it: search the best epoch, then train anew on all rows."""
+"""How Ensemble and MCDropout train: to the best epoch, by rows that are set aside."""
 
 import jax
 import numpy as np
 
 from vebnn.inference.problem import Problem
-from vebnn.training import Stage, Trained, Training, all_rows, pad_rows, train
+from vebnn.training import Stage, Trained, Training, all_rows, pad_rows, train_and_refit
 from vebnn.types import Array, Key, Params
 
 
@@ -34,24 +34,15 @@ def train_for_best_epoch(
     # With too few rows to set any aside, the training rows themselves are watched.
     watch = problem.validation_rows if len(problem.validation_rows) else rows
     kept = np.setdiff1d(rows, problem.validation_rows)
-    searched = train(
+    return train_and_refit(
         key_search,
-        problem.objective,
-        starts,
-        problem.data,
-        pad_rows([kept] * num_runs),
-        settings,
-        watch_rows=pad_rows([watch] * num_runs),
-        stage=stage.within("best epoch"),
-    )
-    refitted = train(
         key_refit,
         problem.objective,
         starts,
         problem.data,
-        all_rows(len(rows), num_runs),
         settings,
-        num_epochs=searched.best_epoch,
-        stage=stage.within("all rows"),
+        train_rows=pad_rows([kept] * num_runs),
+        watch_rows=pad_rows([watch] * num_runs),
+        final_rows=all_rows(len(rows), num_runs),
+        stage=stage,
     )
-    return refitted, searched.best_epoch

@@ -5,6 +5,7 @@ from vebnn.training.chunks import SILENT, Observer, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
+from vebnn.training.refit import train_and_refit
 
 __all__ = [
     "SILENT",
@@ -22,4 +23,5 @@ __all__ = [
     "pad_rows",
     "replicate",
     "train",
+    "train_and_refit",
 ]

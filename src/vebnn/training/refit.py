@@ -1,0 +1,52 @@
+"""Training as the paper does it: search the best epoch, then train anew on all rows."""
+
+from vebnn.training.chunks import Stage
+from vebnn.training.loop import Trained, Training, train
+from vebnn.training.objective import Objective
+from vebnn.types import Array, Dataset, Key, Params
+
+
+def train_and_refit(
+    key_search: Key,
+    key_refit: Key,
+    objective: Objective,
+    starts: Params,
+    data: Dataset,
+    settings: Training,
+    *,
+    train_rows: Array,
+    watch_rows: Array,
+    final_rows: Array,
+    stage: Stage,
+) -> tuple[Trained, Array]:
+    """Train each run from its start, for as many epochs as the watched rows approve of.
+
+    Args:
+      key_search: random key of the search for the best epoch.
+      key_refit: random key of the training on all rows.
+      objective: the negative log posterior.
+      starts: start parameters, stacked over runs.
+      data: the rows all runs draw from.
+      settings: epochs, learning rate, batch size and patience.
+      train_rows: ``(runs, n)`` rows the search trains on.
+      watch_rows: ``(runs, m)`` rows the search is watched on.
+      final_rows: ``(runs, k)`` rows of the second training; usually both together.
+      stage: name and watcher of this piece of work.
+
+    Returns:
+      The second training's runs, from the same starts, and each one's best epoch.
+    """
+    searched = train(
+        key_search, objective, starts, data, train_rows, settings, watch_rows=watch_rows, stage=stage
+    )
+    refitted = train(
+        key_refit,
+        objective,
+        starts,
+        data,
+        final_rows,
+        settings,
+        num_epochs=searched.best_epoch,
+        stage=stage.within("all rows"),
+    )
+    return refitted, searched.best_epoch

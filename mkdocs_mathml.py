@@ -1,0 +1,19 @@
+"""MkDocs hook: equations become MathML when the pages are built, so that they need no network."""
+
+import html
+import re
+from typing import Any
+
+from latex2mathml.converter import convert
+
+_EQUATION = re.compile(r'class="arithmatex">\s*\\([(\[])(.+?)\\[)\]]\s*<', re.DOTALL)
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Replace the TeX that the arithmatex extension has marked."""
+
+    def to_mathml(found: re.Match) -> str:
+        display = "block" if found[1] == "[" else "inline"
+        return f'class="arithmatex">{convert(html.unescape(found[2]), display=display)}<'
+
+    return _EQUATION.sub(to_mathml, content)

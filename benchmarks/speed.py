@@ -159,7 +159,7 @@ def _problem(runs: int) -> tuple:
     import numpy as np
 
     from vebnn import MLP
-    from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+    from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
     from vebnn.networks.adapters import build_networks
     from vebnn.training import Objective
     from vebnn.types import Dataset

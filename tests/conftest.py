@@ -10,8 +10,8 @@ import pytest
 from arviz_stats.base import array_stats
 from hypothesis import settings
 
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.inference import Problem
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective

@@ -23,6 +23,7 @@ from vebnn import (
     VeBNNRegressor,
 )
 from vebnn.inference import ENGINES
+from vebnn.persistence import FORMAT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -179,7 +180,7 @@ def test_an_edited_description_is_found_out(folder):
 
 def test_another_format_says_so(folder):
     path = folder / "model.json"
-    path.write_text(path.read_text().replace('"format": 1', '"format": 99'))
+    path.write_text(path.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
     with pytest.raises(ValueError, match="has format 99"):
         VeBNNRegressor.load(folder)
 

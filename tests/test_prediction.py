@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from vebnn import Prediction
+from vebnn.prediction import Components
 
 
 def make(draws, noise_std, **more):
@@ -14,7 +15,7 @@ def make(draws, noise_std, **more):
         mean=draws.mean(0),
         aleatoric_variance=noise_std**2,
         epistemic_variance=draws.var(0),
-        load_draws=lambda: draws,
+        load_components=lambda: Components.of_draws(draws, noise_std[None] ** 2),
         **more,
     )
 

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,22 +18,18 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from vebnn.cooperative import Fitted, Round
-from vebnn.cooperative.variance import Noise
 from vebnn.files import read_arrays, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
-from vebnn.inference.functions import evaluate
 from vebnn.inference.problem import posterior_like
 from vebnn.networks import MLP
-from vebnn.networks.adapters import build_networks
 from vebnn.preprocessing import Standardiser
 from vebnn.training import Training
 from vebnn.types import Params
 
-FORMAT = 1
+FORMAT = 2
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _KNOWN = {kind.__name__: kind for kind in (MLP, Training, *ENGINES.values())}
-_FACTS = ("one_output_", "target_names_", "n_features_in_", "chosen_round_")
+_FACTS = ("one_output_", "target_names_", "n_features_in_")
 _UNITS = ("x_units_", "y_units_")
 
 
@@ -46,20 +43,17 @@ def save(model: Any, folder: str | Path) -> None:
     there = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if not there <= {_DESCRIPTION, _WEIGHTS}:
         raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
-    fitted: Fitted = model.fitted_
+    fitted = model.fitted_
     arrays = {
-        **_named("mean", fitted.mean_params),
         **_named("draws", fitted.posterior.draws),
         **_named("skeleton", eqx.filter(fitted.posterior.skeleton, eqx.is_inexact_array)),
         **{f"info.{name}": np.asarray(value) for name, value in fitted.posterior.info.items()},
-        **_named("noise", fitted.noise),
         "trace": fitted.posterior.trace,
         "probe": fitted.probe,
         "probe_x": fitted.probe_x,
-        "history": fitted.mean_history,
     }
-    for name in _UNITS:
-        arrays |= _named(name, getattr(model, name))
+    for name, piece in (model._pieces() | {name: getattr(model, name) for name in _UNITS}).items():
+        arrays |= _named(name, piece)
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = _new_name(folder)
     try:
@@ -72,7 +66,7 @@ def save(model: Any, folder: str | Path) -> None:
             "facts": {name: getattr(model, name) for name in _FACTS},
             "feature_names": _listed(getattr(model, "feature_names_in_", None)),
             "in_shape": list(model.in_shape_),
-            "rounds": [one._asdict() for one in fitted.rounds],
+            "story": model._story(),
             "markov": fitted.posterior.markov,
             "info": list(fitted.posterior.info),
             "weights": _digest((temporary / _WEIGHTS).read_bytes()),
@@ -114,50 +108,32 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
-    model.fitted_ = _fitted(model, body, arrays)
-    model.rounds_ = model.fitted_.rounds
-    model.diagnostics_ = model._diagnose()
+    posterior, probe = _posterior(model, body, arrays), arrays["probe"]
+    fill = partial(_filled, arrays=arrays)
+    model.fitted_ = model._rebuild(posterior, probe, arrays["probe_x"], fill, body["story"])
+    model._publish()
     if your_own:
-        _check_same_function(model.fitted_)
+        _check_same_function(model)
     return model
 
 
-def _fitted(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Fitted:
-    settings = model._settings(num_rows=1)
-    num_outputs = len(model.y_units_.scale)
-    keys = jax.random.split(jax.random.key(0), 1)
-    steps = arrays["probe"].shape[3:-1]
-    mean, skeleton = build_networks(settings.network, model.in_shape_, num_outputs, keys, steps=steps)
-    variance, variance_skeleton = build_networks(
-        settings.variance_network, model.in_shape_, 2 * num_outputs, keys, steps=steps
-    )
-    draws, draw_skeleton = posterior_like(settings.engine, mean, skeleton)
-    fixed, rest = eqx.partition(draw_skeleton, eqx.is_inexact_array)
-    posterior = Posterior(
+def _posterior(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Posterior:
+    network = model._network_like(steps=arrays["probe"].shape[3:-1])
+    draws, skeleton = posterior_like(model._engine(num_rows=1), *network)
+    fixed, rest = eqx.partition(skeleton, eqx.is_inexact_array)
+    return Posterior(
         draws=_filled("draws", draws, arrays),
         trace=arrays["trace"],
         markov=body["markov"],
         skeleton=eqx.combine(_filled("skeleton", fixed, arrays), rest),
         info={name: arrays[f"info.{name}"] for name in body["info"]},
     )
-    return Fitted(
-        mean_params=_filled("mean", mean, arrays),
-        noise=_filled("noise", Noise(variance, *[np.zeros(0)] * 3), arrays),
-        posterior=posterior,
-        probe=arrays["probe"],
-        probe_x=arrays["probe_x"],
-        rounds=tuple(Round(**one) for one in body["rounds"]),
-        chosen_round=model.chosen_round_,
-        mean_history=arrays["history"],
-        skeleton=skeleton,
-        variance_skeleton=variance_skeleton,
-    )
 
 
-def _check_same_function(fitted: Fitted) -> None:
-    first = jax.tree.map(lambda leaf: leaf[0, 0], fitted.posterior.draws)
-    now = evaluate(fitted.posterior.skeleton, first, fitted.probe_x)
-    if now.shape != fitted.probe[0, 0].shape or not np.allclose(now, fitted.probe[0, 0], 1e-3, 1e-3):
+def _check_same_function(model: Any) -> None:
+    mean, _, weight = model._components(model.fitted_.probe_x)
+    now, then = np.sum(weight * mean, axis=1)[0], model.fitted_.probe[0, 0]
+    if now.shape != then.shape or not np.allclose(now, then, 1e-3, 1e-3):
         raise ValueError(
             "The network passed to load does not give the saved outputs for the saved weights. Pass "
             "the very network the model was made with."

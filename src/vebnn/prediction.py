@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy import special, stats
@@ -14,6 +14,28 @@ if TYPE_CHECKING:
 Kind = Literal["gaussian", "mixture"]
 
 
+class Components(NamedTuple):
+    """The Gaussians of a mixture, ``(draws, modes, *shape)`` each, or what broadcasts to it."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    weight: np.ndarray  # sums to one over modes
+
+    @classmethod
+    def of_draws(cls, mean: np.ndarray, variance: np.ndarray) -> "Components":
+        """Return one mode per draw, from means and variances ``(draws, *shape)``."""
+        return cls(mean[:, None], variance[:, None], np.ones((1,) * (mean.ndim + 1)))
+
+
+class Modes(NamedTuple):
+    """Branches that an observation can fall on, ``(modes, *shape)`` each."""
+
+    mean: np.ndarray
+    aleatoric_std: np.ndarray
+    epistemic_std: np.ndarray
+    weight: np.ndarray  # probability of each branch
+
+
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """The predictive distribution of some rows (paper, eq. 11).
@@ -22,13 +44,14 @@ class Prediction:
     Everything has the shape of the targets: ``(rows,)`` or ``(rows, ..., outputs)``.
 
     Two distributions can be asked for: the ``"gaussian"`` with the mean and total variance, and the
-    exact ``"mixture"`` of one Gaussian per draw of the network, which has the same two moments.
+    exact ``"mixture"`` of one Gaussian per draw of the network (and mode, if noise has several), which
+    has the same two moments.
 
     Args:
       mean: predictive mean.
       aleatoric_variance: variance of the noise; more data will not remove it.
       epistemic_variance: variance of the mean over draws; more data would remove it.
-      load_draws: computes the mean of every draw, ``(draws, *shape)``, when first asked for.
+      load_components: computes the Gaussians of the mixture when they are first asked for.
       target_names: names of the outputs.
       index: row labels for ``to_frame``.
     """
@@ -36,7 +59,7 @@ class Prediction:
     mean: np.ndarray
     aleatoric_variance: np.ndarray
     epistemic_variance: np.ndarray
-    load_draws: Callable[[], np.ndarray] = field(repr=False)
+    load_components: Callable[[], Components] = field(repr=False)
     target_names: tuple[str, ...] | None = None
     index: object = field(default=None, repr=False)
 
@@ -64,9 +87,20 @@ class Prediction:
         return np.sqrt(self.epistemic_variance)
 
     @cached_property
+    def components(self) -> Components:
+        """The Gaussians of the mixture."""
+        return self.load_components()
+
+    @property
     def draws(self) -> np.ndarray:
         """What each draw of the network says the mean is, ``(draws, *shape)``."""
-        return self.load_draws()
+        return np.sum(self.components.weight * self.components.mean, axis=1)
+
+    @property
+    def modes(self) -> Modes:
+        """The branches of the noise; one, unless the model was made for several."""
+        mean, variance, weight = np.broadcast_arrays(*self.components)
+        return Modes(mean.mean(0), np.sqrt(variance.mean(0)), mean.std(0), weight.mean(0))
 
     def quantile(self, q: float | np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
         """Return the q-th quantile of each target; several q come first in the shape.
@@ -97,15 +131,18 @@ class Prediction:
         y = self._shaped(y)
         if _checked(kind) == "gaussian":
             return stats.norm.logpdf(y, self.mean, self.std)
-        by_draw = stats.norm.logpdf(y, self.draws, self.aleatoric_std)
-        return special.logsumexp(by_draw, axis=0) - np.log(len(self.draws))
+        mean, variance, weight = self.components
+        by_component = stats.norm.logpdf(y, mean, np.sqrt(variance))
+        return special.logsumexp(by_component, axis=(0, 1), b=weight / len(mean))
 
     def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
         """Return the probability of an observation below ``y``, elementwise."""
         y = self._shaped(y)
         if _checked(kind) == "gaussian":
             return special.ndtr((y - self.mean) / self.std)
-        return np.mean(special.ndtr((y - self.draws) / self.aleatoric_std), axis=0)
+        mean, variance, weight = self.components
+        below = special.ndtr((y - mean) / np.sqrt(variance))
+        return np.mean(np.sum(weight * below, axis=1), axis=0)
 
     def sample(
         self,
@@ -118,8 +155,14 @@ class Prediction:
         noise = rng.standard_normal((num_samples, *self.mean.shape))
         if _checked(kind) == "gaussian":
             return self.mean + self.std * noise
-        chosen = rng.integers(len(self.draws), size=num_samples)
-        return self.draws[chosen] + self.aleatoric_std * noise
+        mean, variance, weight = np.broadcast_arrays(*self.components)
+        chosen = rng.integers(len(mean), size=num_samples)
+        # One mode for every target of every sample: where the running sum of weights passes u.
+        u = rng.random((num_samples, 1, *self.mean.shape)) if weight.shape[1] > 1 else 0.0
+        mode = np.argmax(np.cumsum(weight[chosen], axis=1) > u, axis=1)[:, None]
+        picked = (np.take_along_axis(part[chosen], mode, 1)[:, 0] for part in (mean, variance))
+        centre, spread = picked
+        return centre + np.sqrt(spread) * noise
 
     def to_frame(self, level: float = 0.95) -> "pandas.DataFrame":
         """Return a table with mean, the three stds and the interval; one set of columns per output.
@@ -161,14 +204,17 @@ class Prediction:
 
     def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
         """Bisect the mixture's distribution function; no component's quantile lies further out."""
-        reach = special.ndtri(levels) * self.aleatoric_std
-        low, high = self.draws.min(0) + reach, self.draws.max(0) + reach
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = np.stack([self.cdf(one, "mixture") for one in middle.reshape(-1, *self.mean.shape)])
-            below = below.reshape(middle.shape) < levels
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return (low + high) / 2
+        mean, variance, _ = self.components
+        found = []
+        for level in levels.ravel():
+            outermost = mean + np.sqrt(variance) * special.ndtri(level)
+            low, high = outermost.min((0, 1)), outermost.max((0, 1))
+            for _ in range(60):
+                middle = (low + high) / 2
+                below = self.cdf(middle, "mixture") < level
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            found.append((low + high) / 2)
+        return np.reshape(found, levels.shape[: levels.ndim - self.mean.ndim] + self.mean.shape)
 
 
 def _checked(kind: str) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from vebnn.cooperative import Cooperative, fit_cooperative
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.inference import ENGINES, Engine, Posterior, Problem
 from vebnn.inference.functions import evaluate_draws, pool_chains
 from vebnn.inference.problem import posterior_like
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective, Training
@@ -128,7 +128,9 @@ def test_runs_inside_the_cooperative_algorithm(name: str) -> None:
         residuals="cross_fit",
         num_folds=2,
         rescale_residuals=True,
+        variance_loss="gamma",
         mean_training=SHORT,
+        learning_rates=(),
         variance_training=SHORT,
         weight_decay=1e-6,
         prior_precision=1.0,

@@ -36,7 +36,7 @@ class Stages:
 @pytest.fixture
 def stages(monkeypatch):
     seen = Stages()
-    monkeypatch.setattr("vebnn.estimators.Progress", lambda: seen)
+    monkeypatch.setattr("vebnn.estimators.regressor.Progress", lambda: seen)
     return seen
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 from vebnn import MLP, Training
 from vebnn.cooperative.algorithm import Round, _choose
-from vebnn.cooperative.mean import out_of_fold, split_rows, train_means
+from vebnn.cooperative.mean import out_of_fold, train_means
 from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
 from vebnn.cooperative.variance import (
     Residuals,
@@ -16,8 +16,9 @@ from vebnn.cooperative.variance import (
     train_variance,
 )
 from vebnn.inference.functions import Moments
+from vebnn.likelihoods.residuals import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
-from vebnn.training import SILENT
+from vebnn.training import SILENT, split_rows
 from vebnn.types import Dataset
 
 SETTINGS = Training(num_epochs=1_500, learning_rate=1e-2)
@@ -121,13 +122,15 @@ def test_step_1_with_known_noise_is_weighted_least_squares():
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
-def fit_noise(x, squared, offset=0.0, rescale=True, weight=1.0):
-    start, skeleton = networks(MLP((5,), "tanh"), x.shape[1], 2 * squared.shape[1])
+def fit_noise(x, squared, offset=0.0, rescale=True, weight=1.0, loss="gamma"):
+    head = VARIANCE_HEADS[loss]
+    start, skeleton = networks(MLP((5,), "tanh"), x.shape[1], head.parts * squared.shape[1])
     squared = np.asarray(squared, np.float32)
     offset = np.broadcast_to(np.float32(offset), squared.shape)
     noise = train_variance(
         jax.random.key(1),
         skeleton,
+        head,
         start,
         dataset(x, squared, weight=weight),
         Residuals(squared, offset),
@@ -136,7 +139,7 @@ def fit_noise(x, squared, offset=0.0, rescale=True, weight=1.0):
         posterior=None,
         stage=SILENT,
     )
-    return aleatoric_variance(skeleton, noise, np.asarray(x, np.float32))
+    return aleatoric_variance(skeleton, head, noise, np.asarray(x, np.float32))
 
 
 def test_constant_noise_is_the_mean_squared_residual():
@@ -146,19 +149,21 @@ def test_constant_noise_is_the_mean_squared_residual():
     np.testing.assert_allclose(found, squared.mean(), rtol=0.02)
 
 
-def test_noise_that_changes_with_x_is_found():
+@pytest.mark.parametrize("loss", sorted(VARIANCE_HEADS))
+def test_noise_that_changes_with_x_is_found(loss):
     rng = np.random.default_rng(4)
     x = rng.uniform(-1.7, 1.7, (2_000, 1))
     std = np.exp(0.6 * x)
-    found = np.sqrt(fit_noise(x, (std * rng.normal(size=x.shape)) ** 2))
+    found = np.sqrt(fit_noise(x, (std * rng.normal(size=x.shape)) ** 2, loss=loss))
     assert np.mean(np.abs(found - std) / std) < 0.1
 
 
-def test_only_what_exceeds_the_offset_is_noise():
+@pytest.mark.parametrize("loss", sorted(VARIANCE_HEADS))
+def test_only_what_exceeds_the_offset_is_noise(loss):
     rng = np.random.default_rng(5)
     x = rng.uniform(-1, 1, (4_000, 1))
     squared = rng.normal(0, np.sqrt(1.0 + 3.0), x.shape) ** 2
-    found = fit_noise(x, squared, offset=3.0)
+    found = fit_noise(x, squared, offset=3.0, loss=loss)
     assert found.mean() == pytest.approx(1.0, rel=0.2)
 
 

@@ -58,7 +58,7 @@ def test_score_is_that_of_rows_the_model_has_not_seen(
         assert not set(rows[:, 0]) & set(seen)
         mean = rows[:, 0] if num_targets == 1 else np.tile(rows, num_targets)
         variance = np.full_like(mean, 9.0)
-        return Prediction(mean, variance, 0 * variance, load_draws=lambda: mean[None])
+        return Prediction(mean, variance, 0 * variance, load_components=lambda: None)
 
     def fit(rows: np.ndarray, targets: np.ndarray) -> SimpleNamespace:
         seen.extend(rows[:, 0])

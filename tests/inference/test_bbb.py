@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from conftest import flatten
-from vebnn.cooperative.likelihoods import IsotropicPrior
 from vebnn.inference import BayesByBackprop
 from vebnn.inference.bbb import Gaussians, _DrawnLikelihood, _NegativeDivergence
+from vebnn.likelihoods.of_networks import IsotropicPrior
 from vebnn.training import SILENT, Objective, Training
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from settings import quick
 from vebnn import MLP, MCDropout, Training, VeBNNRegressor
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.inference import Problem
 from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
 from vebnn.inference.mc_dropout import _masks
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective
 

@@ -8,10 +8,10 @@ import pytest
 from arviz_stats.base import array_stats
 from jax.flatten_util import ravel_pytree
 
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.datasets.toy import DATA_RANGE, load_toy, true_noise_std
 from vebnn.diagnostics import outputs_by_chain
 from vebnn.inference import PSGLD, Problem
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective, Training, all_rows, map_runs, train

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from conftest import flatten
+from vebnn.likelihoods.of_networks import IsotropicPrior
 from vebnn.training import Training, all_rows, map_runs, pad_rows, train
 from vebnn.training.loop import Run, _Advance, _start
-from vebnn.training.objective import NegativeLogLikelihood
+from vebnn.training.objective import NegativeLogLikelihood, Objective
 
 
 @pytest.mark.parametrize("num_runs", [1, 2, 3, 5])
@@ -29,13 +30,20 @@ def test_map_runs_passes_what_is_no_array() -> None:
 
 
 def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
-    # Runs differ in everything that may differ: key, start, rows, rate and number of epochs.
+    # Runs differ in everything that may differ: key, start, rows, rate, epochs, and their own prior.
     lists = [np.arange(61), np.arange(0, 61, 2), np.arange(30, 50)]
     rows, watch = pad_rows(lists), pad_rows([np.arange(5), np.arange(9), np.arange(61)])
     rates = np.array([1e-3, 1e-2, 5e-2], np.float32)
     epochs = np.array([7, 20, 12], np.int32)
     three = jax.tree.map(lambda leaf: leaf[:3], linear.starts)
     settings = Training(num_epochs=20, batch_size=16, patience=4)
+    precisions = np.array([1.0, 3.0, 50.0], np.float32)
+    own = eqx.tree_at(
+        lambda objective: objective.log_prior.precision,
+        jax.tree.map(lambda _: None, linear.objective),
+        precisions,
+        is_leaf=lambda leaf: leaf is None,
+    )
     fleet = train(
         key,
         linear.objective,
@@ -46,16 +54,17 @@ def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
         watch_rows=watch,
         learning_rate=rates,
         num_epochs=epochs,
-    )
-    advance = _Advance(
-        linear.objective, NegativeLogLikelihood(linear.objective.log_likelihood), True, 16, 4, 0.0
+        own=own,
     )
     states = _start(key, three, 20)
     for run in range(3):
         one = lambda tree, run=run: jax.tree.map(lambda leaf: leaf[run], tree)  # noqa: E731
+        objective = Objective(linear.objective.log_likelihood, IsotropicPrior(precisions[run]))
+        nothing = jax.tree.map(lambda _: None, objective)
+        advance = _Advance(objective, NegativeLogLikelihood(objective.log_likelihood), True, 16, 4, 0.0)
         alone = eqx.filter_jit(advance)(
             (linear.data, np.int32(20)),
-            Run(one(states), rates[run], epochs[run], rows[run], watch[run]),
+            Run(one(states), rates[run], epochs[run], rows[run], watch[run], nothing),
         )
         np.testing.assert_array_equal(fleet.num_epochs[run], alone.epoch)
         np.testing.assert_array_equal(fleet.best_epoch[run], alone.best_epoch)
@@ -84,7 +93,7 @@ def test_learning_rate_per_run(linear, key: jax.Array) -> None:
 
 PROGRAM = """
 import jax, numpy as np, vebnn
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective, Training, all_rows, train

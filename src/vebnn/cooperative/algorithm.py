@@ -6,15 +6,8 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.cooperative.mean import (
-    OutOfFold,
-    Split,
-    out_of_fold,
-    split_rows,
-    train_means,
-)
-from vebnn.cooperative.scores import MOST_ROWS, held_out_nll, leave_one_out_nll
+from vebnn.cooperative.mean import OutOfFold, best_learning_rate, out_of_fold, train_means
+from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
 from vebnn.cooperative.variance import (
     Noise,
     Residuals,
@@ -23,10 +16,12 @@ from vebnn.cooperative.variance import (
     train_variance,
 )
 from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
+from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains, probe_rows
 from vebnn.inference.problem import check_engine
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.residuals import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks.adapters import build_networks
-from vebnn.training import Objective, Stage, Trained, Training
+from vebnn.training import Objective, Split, Stage, Trained, Training, split_rows
 from vebnn.types import Dataset, Key, Params
 
 
@@ -47,7 +42,9 @@ class Cooperative:
         them (paper). ``"cross_fit"``: networks that never saw them, less those networks' own spread.
       num_folds: number of networks for ``"cross_fit"``.
       rescale_residuals: give Step 2 residuals of mean one, per output.
+      variance_loss: the likelihood of Step 2; ``"gamma"`` in the paper.
       mean_training: Step 1's training.
+      learning_rates: for Step 1, to choose from by validation loss; empty takes the training's own.
       variance_training: Step 2's training.
       weight_decay: L2 factor of Step 1.
       prior_precision: κ of the Bayesian network's prior N(0, 1/κ).
@@ -64,7 +61,9 @@ class Cooperative:
     residuals: Literal["in_sample", "cross_fit"]
     num_folds: int
     rescale_residuals: bool
+    variance_loss: VarianceLoss
     mean_training: Training
+    learning_rates: tuple[float, ...]
     variance_training: Training
     weight_decay: float
     prior_precision: float
@@ -105,6 +104,7 @@ class Fitted(NamedTuple):
     mean_history: np.ndarray
     skeleton: Any  # the mean network without weights; the posterior has one of its own
     variance_skeleton: Any
+    variance_head: Any  # what the outputs of the variance network mean
 
 
 def fit_cooperative(
@@ -133,7 +133,7 @@ def fit_cooperative(
         last = number == settings.rounds
         # Step 2: fresh variance network, mean fixed.
         noise = learner.step_2(number, means, earlier)
-        noise_variance = aleatoric_variance(learner.variance_skeleton, noise, data.x)
+        noise_variance = aleatoric_variance(learner.variance_skeleton, learner.head, noise, data.x)
         if last or settings.iterate == "posterior":
             # Step 3: Bayesian network, noise fixed.
             earlier = learner.step_3(number, noise_variance, means)
@@ -157,6 +157,7 @@ def fit_cooperative(
         mean_history=first_means.history[0],
         skeleton=learner.skeleton,
         variance_skeleton=learner.variance_skeleton,
+        variance_head=learner.head,
     )
 
 
@@ -168,6 +169,7 @@ class _Learner:
     ) -> None:
         self.key, self.settings, self.data, self.held_out = key, settings, data, held_out
         self.stage = stage
+        self.head = VARIANCE_HEADS[settings.variance_loss]
         self.in_shape = data.x.shape[1:]
         *self.steps, self.out_size = data.target.shape[1:]
         self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
@@ -177,11 +179,8 @@ class _Learner:
             self.out_size,
             jax.random.split(self._key("networks"), self.num_folds + 1),
         )
-        check_engine(settings.engine, _first(self.starts), self.skeleton, data.x[:MOST_ROWS])
-        counting = np.flatnonzero(data.weight.reshape(len(data.x), -1).any(1))
-        self.probe_rows = counting[
-            np.unique(np.linspace(0, len(counting) - 1, MOST_ROWS).round().astype(int))
-        ]
+        self.probe_rows = probe_rows(data)
+        check_engine(settings.engine, _first(self.starts), self.skeleton, data.x[self.probe_rows])
         # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
         extra = None if held_out is None else len(data.x) + np.arange(len(held_out.x))
         self.split: Split = split_rows(
@@ -201,23 +200,34 @@ class _Learner:
             watched = self.held_out._replace(variance=np.ones_like(self.held_out.target))
             data = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, watched)
         name = "Step 1" if attempt == 0 else f"Round {attempt + 1} · Step 1"
+        stage, settings = self.stage.within(name), self.settings
+        key_rate, key_train = jax.random.split(self._key("step 1", attempt))
+        given = (self.skeleton, self.starts, data, self.split)
+        training = settings.mean_training
+        if settings.learning_rates:
+            rate = best_learning_rate(
+                key_rate,
+                *given,
+                training,
+                settings.learning_rates,
+                weight_decay=settings.weight_decay,
+                stage=stage.within("learning rates"),
+            )
+            training = replace(training, learning_rate=rate)
         return train_means(
-            self._key("step 1", attempt),
-            self.skeleton,
-            self.starts,
-            data,
-            self.split,
-            self.settings.mean_training,
-            weight_decay=self.settings.weight_decay,
-            refit=self.settings.refit and self.held_out is None,
-            stage=self.stage.within(name),
+            key_train,
+            *given,
+            training,
+            weight_decay=settings.weight_decay,
+            refit=settings.refit and self.held_out is None,
+            stage=stage,
         )
 
     def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> Noise:
         """Train a fresh variance network on the squared residuals of the current mean."""
         start, self.variance_skeleton = self._networks(
             self.settings.variance_network,
-            2 * self.out_size,
+            self.head.parts * self.out_size,
             jax.random.split(self._key("variance network", number), 1),
         )
         settings, watched = self.settings.variance_training, None
@@ -231,6 +241,7 @@ class _Learner:
         return train_variance(
             self._key("step 2", number),
             self.variance_skeleton,
+            self.head,
             start,
             self.data,
             self._residuals(means, earlier),
@@ -271,7 +282,9 @@ class _Learner:
             nll, kind = leave_one_out_nll(probe, here, variance[self.probe_rows]), "leave one out"
         else:
             there = self.held_out
-            fresh = aleatoric_variance(self.variance_skeleton, noise, there.x) + there.variance
+            fresh = (
+                aleatoric_variance(self.variance_skeleton, self.head, noise, there.x) + there.variance
+            )
             nll, kind = held_out_nll(moments(skeleton, draws, there.x), there, fresh), "held out"
         report = Round(
             number=number,

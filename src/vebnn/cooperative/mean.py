@@ -5,53 +5,19 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from vebnn.cooperative.likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.inference.functions import evaluate_draws
-from vebnn.training import Objective, Stage, Trained, Training, pad_rows, train, train_and_refit
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.training import (
+    Objective,
+    Split,
+    Stage,
+    Trained,
+    Training,
+    pad_rows,
+    train,
+    train_and_refit,
+)
 from vebnn.types import Dataset, Key, Params
-
-
-class Split(NamedTuple):
-    """Who trains on which rows. Run 0 is the mean network, the others are the folds' networks."""
-
-    train_rows: list[np.ndarray]
-    watch_rows: list[np.ndarray]
-    final_rows: list[np.ndarray]  # for the refit: training and validation rows together
-    fold: np.ndarray  # which fold each row belongs to
-    set_aside: np.ndarray  # rows for engines that stop early
-
-
-def split_rows(
-    rng: np.random.Generator,
-    num_rows: int,
-    num_folds: int,
-    validation_fraction: float,
-    held_out: np.ndarray | None = None,
-) -> Split:
-    """Deal rows into folds, and every run's rows into training and validation.
-
-    Args:
-      rng: source of the random order.
-      num_rows: rows available for training.
-      num_folds: number of folds; 0 for none.
-      validation_fraction: share of the rows that is set aside for early stopping.
-      held_out: row numbers the user set aside for validation; they are watched by every run instead.
-    """
-    own = np.arange(num_rows)
-    fold = rng.permutation(own) % max(num_folds, 1)
-    set_aside = rng.permutation(own)[: min(round(validation_fraction * num_rows), num_rows - 1)]
-    runs = [own, *(own[fold != number] for number in range(num_folds))]
-    if held_out is not None:
-        return Split(runs, [held_out] * len(runs), runs, fold, set_aside)
-    train, watch = [], []
-    for rows in runs:
-        # A fold's network may not even be stopped by the rows it is to predict.
-        seen, used = np.intersect1d(rows, set_aside), np.setdiff1d(rows, set_aside)
-        # With too few rows to set any aside, the training rows themselves are watched.
-        enough = len(seen) > 0 and len(used) > 0
-        watch.append(seen if enough else rows)
-        train.append(used if enough else rows)
-    return Split(train, watch, runs, fold, set_aside)
 
 
 def train_means(
@@ -72,10 +38,7 @@ def train_means(
     rows together, for its best number of epochs.
     """
     key_search, key_refit = jax.random.split(key)
-    # PyTorch adds decay/2 · θ² to the mean of r², we add precision/2 · θ² to the sum of r²/2.
-    num_targets = len(split.train_rows[0]) * data.target[0].size
-    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * num_targets / 2))
-    objective = Objective(GaussianNoiseGiven(skeleton), decay)
+    objective = _objective(skeleton, data, split, weight_decay)
     train_rows, watch_rows = pad_rows(split.train_rows), pad_rows(split.watch_rows)
     if not refit:
         return train(
@@ -101,6 +64,40 @@ def train_means(
         stage=stage,
     )
     return refitted
+
+
+def best_learning_rate(
+    key: Key,
+    skeleton: Any,
+    starts: Params,
+    data: Dataset,
+    split: Split,
+    settings: Training,
+    rates: tuple[float, ...],
+    *,
+    weight_decay: float,
+    stage: Stage,
+) -> float:
+    """Train the mean network with each learning rate, as one fleet; return the best on watched rows."""
+    trained = train(
+        key,
+        _objective(skeleton, data, split, weight_decay),
+        jax.tree.map(lambda leaf: np.repeat(leaf[:1], len(rates), axis=0), starts),
+        data,
+        pad_rows(split.train_rows[:1] * len(rates)),
+        settings,
+        watch_rows=pad_rows(split.watch_rows[:1] * len(rates)),
+        learning_rate=np.asarray(rates, np.float32),
+        stage=stage,
+    )
+    return rates[int(np.argmin(trained.best_value))]
+
+
+def _objective(skeleton: Any, data: Dataset, split: Split, weight_decay: float) -> Objective:
+    # PyTorch adds decay/2 · θ² to the mean of r², we add precision/2 · θ² to the sum of r²/2.
+    num_targets = len(split.train_rows[0]) * data.target[0].size
+    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * num_targets / 2))
+    return Objective(GaussianNoiseGiven(skeleton), decay)
 
 
 class OutOfFold(NamedTuple):

@@ -6,8 +6,6 @@ from scipy import special, stats
 from vebnn.inference.functions import Moments
 from vebnn.types import Dataset
 
-MOST_ROWS = 512  # training rows at which the draws are looked at; enough for a mean
-
 
 def held_out_nll(prediction: Moments, observed: Dataset, variance: np.ndarray) -> float:
     """Return the NLL per observation of N(mean of draws, noise + spread of draws) (eq. 11).

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 
-from vebnn.cooperative.likelihoods import GammaResiduals, IsotropicPrior
 from vebnn.inference.functions import by_blocks
-from vebnn.likelihoods import gamma, gaussian
+from vebnn.likelihoods import gaussian
+from vebnn.likelihoods.of_networks import HeadDensity, HeadObjective, IsotropicPrior
 from vebnn.training import Objective, Stage, Training, all_rows, train
 from vebnn.types import Array, Dataset, Key, Params
 
@@ -26,25 +26,26 @@ class Noise(NamedTuple):
     """A trained variance network."""
 
     params: Params
-    scale: np.ndarray  # (outputs,): factor on the network's α/λ
+    scale: np.ndarray  # (outputs,): factor on the network's variance
     num_epochs: np.ndarray
     history: np.ndarray
 
 
-def aleatoric_variance(skeleton: Any, noise: Noise, x: np.ndarray) -> np.ndarray:
-    """Return σ_a²(x) = scale · α/λ (paper, eq. 8)."""
-    return jax.device_get(_mean_of_gamma(skeleton, noise.params, x)) * noise.scale
+def aleatoric_variance(skeleton: Any, head: Any, noise: Noise, x: np.ndarray) -> np.ndarray:
+    """Return σ_a²(x), for a Gamma head scale · α/λ (paper, eq. 8)."""
+    return jax.device_get(_variance(skeleton, head, noise.params, x)) * noise.scale
 
 
 @eqx.filter_jit
-def _mean_of_gamma(skeleton: Any, params: Params, x: Array) -> Array:
+def _variance(skeleton: Any, head: Any, params: Params, x: Array) -> Array:
     network = eqx.combine(params, skeleton)
-    return by_blocks(lambda rows: gamma.from_network(jax.vmap(network)(rows)).mean, x)
+    return by_blocks(lambda rows: head.variance(jax.vmap(network)(rows)), x)
 
 
 def train_variance(
     key: Key,
     skeleton: Any,
+    head: Any,
     start: Params,
     data: Dataset,
     residuals: Residuals,
@@ -54,11 +55,12 @@ def train_variance(
     posterior: tuple[np.ndarray, Dataset] | None,
     stage: Stage,
 ) -> Noise:
-    """Find the MAP variance network: Gamma likelihood, N(0, 1) prior on its weights.
+    """Find the MAP variance network: likelihood of squared residuals, N(0, 1) prior on its weights.
 
     Args:
       key: random key.
       skeleton: the variance network without its weights.
+      head: what its outputs mean, see :mod:`vebnn.likelihoods.residuals`; a Gamma in the paper.
       start: initial weights, stacked as for a fleet of one.
       data: inputs and weights of the rows.
       residuals: squared residuals and the part of them that is not noise.
@@ -75,16 +77,16 @@ def train_variance(
     mean_noise = (weight * residuals.squared).sum(rows) / weight.sum(rows)
     scale = np.maximum(mean_noise, 1e-12) if rescale else np.ones_like(mean_noise)
     learn = data._replace(target=residuals.squared / scale, variance=residuals.offset / scale)
-    objective = Objective(GammaResiduals(skeleton), IsotropicPrior(np.float32(1)))
+    prior = IsotropicPrior(np.float32(1))
     everything = all_rows(len(data.x))
-    monitor: Any = _WholeObjective(objective)
+    monitor: Any = _WholeObjective(Objective(HeadDensity(skeleton, head), prior))
     if posterior is not None:
         outputs, observed = posterior
         wide = scale.reshape((1,) * len(rows) + scale.shape)
-        monitor = _MarginalLikelihood(skeleton, outputs, observed, wide)
+        monitor = _MarginalLikelihood(skeleton, head, outputs, observed, wide)
     trained = train(
         key,
-        objective,
+        Objective(HeadObjective(skeleton, head), prior),
         start,
         learn,
         everything,
@@ -134,12 +136,13 @@ class _MarginalLikelihood(eqx.Module):
     """Minus LMglk of draws whose outputs are known, as a function of the variance network."""
 
     skeleton: Any
+    head: Any
     outputs: Array
     observed: Dataset
     scale: Array
 
     def __call__(self, params: Params, data: Dataset) -> Array:
         raw = jax.vmap(eqx.combine(params, self.skeleton))(data.x)
-        variance = gamma.from_network(raw).mean * self.scale + self.observed.variance
+        variance = self.head.variance(raw) * self.scale + self.observed.variance
         each = jax.lax.map(lambda one: _total_log_prob(one, self.observed, variance), self.outputs)
         return -_log_mean_exp(each) / jnp.sum(self.observed.weight)

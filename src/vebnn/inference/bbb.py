@@ -77,6 +77,11 @@ class BayesByBackprop:
         """Return settings that need no tuning."""
         return cls(training=Training.of_steps(10_000, num_rows, learning_rate=3e-3))
 
+    @property
+    def num_starts(self) -> int:
+        """One warm start per member."""
+        return self.num_members
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of ``num_samples`` independent draws."""
         key_train, key_draws = jax.random.split(key)

@@ -44,5 +44,6 @@ def train_for_best_epoch(
         train_rows=pad_rows([kept] * num_runs),
         watch_rows=pad_rows([watch] * num_runs),
         final_rows=all_rows(len(rows), num_runs),
+        monitor=problem.monitor,
         stage=stage,
     )

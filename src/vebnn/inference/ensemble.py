@@ -36,6 +36,11 @@ class Ensemble:
         """Return settings that need no tuning."""
         return cls(training=Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3))
 
+    @property
+    def num_starts(self) -> int:
+        """None: members start afresh."""
+        return 0
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of one draw."""
         key_init, key_search, key_refit = jax.random.split(key, 3)

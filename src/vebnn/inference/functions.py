@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.types import Array, Params
+from vebnn.types import Array, Dataset, Params
 
 # Rows per compiled block: bounds the memory of a prediction, whatever the number of rows.
 BLOCK_ROWS = 1024
+MOST_PROBES = 512  # training rows at which draws are looked at; enough for a mean
 
 
 class Moments(NamedTuple):
@@ -18,6 +19,12 @@ class Moments(NamedTuple):
 
     mean: Array
     variance: Array
+
+
+def probe_rows(data: Dataset) -> np.ndarray:
+    """Return the numbers of some rows that count, spread evenly over the data."""
+    counting = np.flatnonzero(data.weight.reshape(len(data.x), -1).any(1))
+    return counting[np.unique(np.linspace(0, len(counting) - 1, MOST_PROBES).round().astype(int))]
 
 
 def pool_chains(draws: Params) -> Params:

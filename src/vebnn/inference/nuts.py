@@ -80,6 +80,11 @@ class NUTS:
         """Complain about a missing BlackJAX before anything is trained."""
         _blackjax()
 
+    @property
+    def num_starts(self) -> int:
+        """One warm start per chain."""
+        return self.num_chains
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         _blackjax()

@@ -84,6 +84,11 @@ class PilotedSampler:
     def safe_step_size(self, curvature: float, num_batches: int) -> float:
         """Return the step size that widens the steepest direction by ``EXCESS_VARIANCE`` at most."""
 
+    @property
+    def num_starts(self) -> int:
+        """One warm start per chain."""
+        return self.num_chains
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         key_pilot, key_chains = jax.random.split(key)

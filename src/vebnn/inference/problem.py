@@ -19,6 +19,7 @@ class Problem(NamedTuple):
     starts: Params  # warm starts, stacked: trained networks
     validation_rows: np.ndarray  # rows to stop early on, for engines that optimise
     skeleton: Any  # the network without weights: equinox.combine(weights, skeleton) is a network
+    monitor: Callable[[Params, Dataset], Array] | None = None  # what early stopping watches, if told
 
     def warm_starts(self, num_runs: int) -> Params:
         """Return one warm start per run; more runs than starts go round again."""
@@ -41,7 +42,8 @@ class Engine(Protocol):
     """An inference algorithm.
 
     An engine that can be asked for by name also has ``for_rows(num_rows)``, a class method that
-    returns settings which need no tuning. Two more methods are for engines that need them:
+    returns settings which need no tuning; ``num_starts`` says how many warm starts it makes use of,
+    one unless told. Two more methods are for engines that need them:
     ``check(params, skeleton, x)`` complains about a network the engine cannot use, before anything
     is trained; ``posterior_like(params, skeleton)`` returns draws and skeleton of the form its
     posterior has, to fill with saved arrays, where draws are not simply weights.
@@ -50,6 +52,11 @@ class Engine(Protocol):
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return draws from (an approximation of) the posterior of ``problem``."""
         ...
+
+
+def num_starts(engine: Engine) -> int:
+    """Return how many warm starts an engine makes use of."""
+    return getattr(engine, "num_starts", 1)
 
 
 def check_engine(engine: Engine, params: Params, skeleton: Any, x: Array) -> None:

@@ -97,6 +97,11 @@ class PSGLD:
         noise = noise_std * standard_normal(key, gradient.size)
         return PSGLDState(state.position + drift + noise, memory)
 
+    @property
+    def num_starts(self) -> int:
+        """One warm start per chain."""
+        return self.num_chains
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         return sample_chains(key, self, problem, stage)

@@ -6,12 +6,14 @@ from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.refit import train_and_refit
+from vebnn.training.splits import Split, split_rows
 
 __all__ = [
     "SILENT",
     "NegativeLogLikelihood",
     "Objective",
     "Observer",
+    "Split",
     "Stage",
     "Trained",
     "Training",
@@ -22,6 +24,7 @@ __all__ = [
     "map_runs",
     "pad_rows",
     "replicate",
+    "split_rows",
     "train",
     "train_and_refit",
 ]

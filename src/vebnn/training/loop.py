@@ -103,6 +103,7 @@ class Run(NamedTuple):
     num_epochs: Array
     train_rows: Array
     watch_rows: Array
+    own: Any  # arrays of the objective that are this run's own; None where all runs share
 
 
 class _Advance(eqx.Module):
@@ -117,6 +118,7 @@ class _Advance(eqx.Module):
 
     def __call__(self, shared: tuple[Dataset, Array], run: Run) -> TrainState:
         data, until = shared
+        objective = eqx.combine(run.own, self.objective)
         last = jnp.minimum(until, run.num_epochs)
         watch_data = take(data, run.watch_rows) if self.watched else None
         # Adam does not care for the scale of a loss, but its ε and people do: show it per row.
@@ -126,7 +128,7 @@ class _Advance(eqx.Module):
         optimiser = optax.scale_by_adam()
 
         def loss(flat: Array, batch: Dataset, key: Key) -> Array:
-            return scale * self.objective(unravel(flat), batch, num_batches, key)
+            return scale * objective(unravel(flat), batch, num_batches, key)
 
         def step(carry: Any, inputs: Any) -> Any:
             flat, optimiser_state = carry
@@ -187,6 +189,7 @@ def train(
     monitor: Monitor | None = None,
     learning_rate: Array | None = None,
     num_epochs: Array | None = None,
+    own: Any = None,
     stage: Stage = SILENT,
 ) -> Trained:
     """Minimise the objective with Adam for a fleet of runs.
@@ -203,6 +206,8 @@ def train(
       monitor: what is watched, smaller is better; the negative log-likelihood unless given.
       learning_rate: ``(runs,)``, to try several; the settings' unless given.
       num_epochs: ``(runs,)``, at most ``settings.num_epochs``, which it is unless given.
+      own: arrays of the objective in which runs differ, stacked: an objective with ``None`` in all
+        other places.
       stage: name and watcher of this piece of work.
 
     Raises:
@@ -221,9 +226,10 @@ def train(
     watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
 
     data = replicate(data, num_runs)
+    own = jax.tree.map(lambda _: None, objective) if own is None else own
 
     def advance(state: TrainState, until: int) -> TrainState:
-        runs = Run(state, rates, limits, train_rows, watch_rows)
+        runs = Run(state, rates, limits, train_rows, watch_rows, own)
         return map_runs(advance_run, (data, np.int32(until)), runs)
 
     def position(state: TrainState) -> int:

@@ -1,7 +1,7 @@
 """Training as the paper does it: search the best epoch, then train anew on all rows."""
 
 from vebnn.training.chunks import Stage
-from vebnn.training.loop import Trained, Training, train
+from vebnn.training.loop import Monitor, Trained, Training, train
 from vebnn.training.objective import Objective
 from vebnn.types import Array, Dataset, Key, Params
 
@@ -17,6 +17,7 @@ def train_and_refit(
     train_rows: Array,
     watch_rows: Array,
     final_rows: Array,
+    monitor: Monitor | None = None,
     stage: Stage,
 ) -> tuple[Trained, Array]:
     """Train each run from its start, for as many epochs as the watched rows approve of.
@@ -31,13 +32,22 @@ def train_and_refit(
       train_rows: ``(runs, n)`` rows the search trains on.
       watch_rows: ``(runs, m)`` rows the search is watched on.
       final_rows: ``(runs, k)`` rows of the second training; usually both together.
+      monitor: what is watched; the negative log-likelihood unless given.
       stage: name and watcher of this piece of work.
 
     Returns:
       The second training's runs, from the same starts, and each one's best epoch.
     """
     searched = train(
-        key_search, objective, starts, data, train_rows, settings, watch_rows=watch_rows, stage=stage
+        key_search,
+        objective,
+        starts,
+        data,
+        train_rows,
+        settings,
+        watch_rows=watch_rows,
+        monitor=monitor,
+        stage=stage,
     )
     refitted = train(
         key_refit,

@@ -1,4 +1,4 @@
-"""Network × likelihood: the log-likelihoods of the three steps, summed over a batch."""
+"""Network × likelihood: log-likelihoods of parameters, summed over a batch."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.likelihoods import gamma, gaussian, prior
+from vebnn.likelihoods import gaussian, prior
 from vebnn.types import Array, Dataset, Key, Module, Params
 
 
@@ -21,19 +21,32 @@ class GaussianNoiseGiven(eqx.Module):
         return jnp.sum(batch.weight * gaussian.log_prob(batch.target, mean, batch.variance))
 
 
-class GammaResiduals(eqx.Module):
-    """Step 2: the network is the noise; targets are squared residuals (eq. 6).
+class HeadObjective(eqx.Module):
+    """What a head trains on: Step 2, and all of the joint methods.
 
-    The data's ``variance`` is the part of a squared residual's mean that is not noise.
+    In Step 2 targets are squared residuals, and the data's ``variance`` is the part of their mean that
+    is not noise.
     """
 
     skeleton: Any
+    head: Any  # see vebnn.likelihoods.heads and vebnn.likelihoods.residuals
 
     def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
-        """Return Σ log Gamma(r | α(x; φ), λ(x; φ))."""
+        """Return the weighted sum of the head's objective."""
         raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
-        distribution = gamma.from_network(raw).plus(batch.variance)
-        return jnp.sum(batch.weight * gamma.log_prob(batch.target, distribution))
+        return jnp.sum(batch.weight * self.head.objective(raw, batch.target, batch.variance))
+
+
+class HeadDensity(eqx.Module):
+    """What a head is judged by: for most it is what it trains on."""
+
+    skeleton: Any
+    head: Any
+
+    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+        """Return the weighted sum of the log-density of the targets."""
+        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
+        return jnp.sum(batch.weight * self.head.log_prob(raw, batch.target, batch.variance))
 
 
 class IsotropicPrior(eqx.Module):

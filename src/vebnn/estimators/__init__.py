@@ -1,0 +1,7 @@
+"""The scikit-learn face: one abstract regressor, one final class per strategy."""
+
+from vebnn.estimators.joint import JointRegressor
+from vebnn.estimators.regressor import Regressor
+from vebnn.estimators.vebnn import VeBNNRegressor
+
+__all__ = ["JointRegressor", "Regressor", "VeBNNRegressor"]

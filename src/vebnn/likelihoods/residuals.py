@@ -1,0 +1,82 @@
+"""How the variance network may learn from squared residuals: the Gamma, and what it is compared with.
+
+A head turns the network's raw outputs into a variance, and says how well that explains squared
+residuals r: as an objective to train on, and as a log-density to be judged by. ``offset`` is the part
+of r's mean that is not noise.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vebnn.likelihoods import beta_nll, gamma, gaussian, natural
+from vebnn.types import Array
+
+SMALLEST_VARIANCE = 1e-6
+
+VarianceLoss = Literal["gamma", "nll", "beta_nll", "natural"]
+
+
+class GammaHead(eqx.Module):
+    """α and λ of a Gamma (paper, eqs. 6 and 8)."""
+
+    parts: ClassVar[int] = 2
+
+    def variance(self, raw: Array) -> Array:
+        """Return α/λ."""
+        return gamma.from_network(raw).mean
+
+    def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return log Gamma(r), elementwise."""
+        return gamma.log_prob(squared_residual, gamma.from_network(raw).plus(offset))
+
+    log_prob = objective
+
+
+class GaussianHead(eqx.Module):
+    """The variance itself, with a Gaussian residual: β-NLL (paper, eq. 34) with the mean fixed."""
+
+    beta: Array
+    parts: ClassVar[int] = 1
+
+    def variance(self, raw: Array) -> Array:
+        """Return softplus of the output."""
+        return jax.nn.softplus(raw) + SMALLEST_VARIANCE
+
+    def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return the weighted log N(√r | 0, variance + offset), elementwise."""
+        residual, zero = jnp.sqrt(squared_residual), jnp.zeros_like(squared_residual)
+        return beta_nll.weighted_log_prob(residual, zero, self.variance(raw) + offset, self.beta)
+
+    def log_prob(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return log N(√r | 0, variance + offset), whatever β is."""
+        residual, zero = jnp.sqrt(squared_residual), jnp.zeros_like(squared_residual)
+        return gaussian.log_prob(residual, zero, self.variance(raw) + offset)
+
+
+class NaturalHead(eqx.Module):
+    """The second natural parameter of a Gaussian residual (Immer et al. 2023) with the mean fixed."""
+
+    parts: ClassVar[int] = 1
+
+    def variance(self, raw: Array) -> Array:
+        """Return −1/(2η₂)."""
+        return natural.Natural(jnp.zeros_like(raw), natural.negative_half_precision(raw)).variance
+
+    def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return log N(√r | 0, variance + offset), elementwise."""
+        residual, zero = jnp.sqrt(squared_residual), jnp.zeros_like(squared_residual)
+        return gaussian.log_prob(residual, zero, self.variance(raw) + offset)
+
+    log_prob = objective
+
+
+VARIANCE_HEADS: dict[VarianceLoss, Any] = {
+    "gamma": GammaHead(),
+    "nll": GaussianHead(np.float32(0)),
+    "beta_nll": GaussianHead(np.float32(0.5)),
+    "natural": NaturalHead(),
+}

@@ -1,0 +1,92 @@
+"""The paper's names: ``"VeBNN (pSGLD)"`` is one specification, for tables, command line and docs.
+
+A method is a strategy (joint or cooperative) and an engine; two axes give nearly every row of the
+paper's tables.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from vebnn.estimators import JointRegressor, Regressor, VeBNNRegressor
+from vebnn.estimators.joint import BETAS
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a name stands for.
+
+    Args:
+      name: as in the paper's tables.
+      strategy: ``"joint"`` or ``"cooperative"``.
+      engine: the paper's name of the engine, or nothing for a single network.
+      arguments: of the estimator.
+    """
+
+    name: str
+    strategy: Literal["joint", "cooperative"]
+    engine: str | None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def make(self, **more: Any) -> Regressor:
+        """Return the estimator, not fitted; arguments given here have the last word."""
+        estimator = JointRegressor if self.strategy == "joint" else VeBNNRegressor
+        return estimator(**{**self.arguments, **more})
+
+
+ENGINE_NAMES = {
+    "Ensembles": "ensemble",
+    "MC-Dropout": "mc_dropout",
+    "BBB": "bbb",
+    "SGLD": "sgld",
+    "SGHMC": "sghmc",
+    "pSGLD": "psgld",
+    "NUTS": "nuts",
+    "MAP": "map",
+}
+
+
+def _joint(name: str, engine: str | None = None, **arguments: Any) -> Method:
+    inference = {} if engine is None else {"inference": ENGINE_NAMES[engine]}
+    return Method(name, "joint", engine, MappingProxyType(arguments | inference))
+
+
+def _all() -> list[Method]:
+    single = [
+        _joint("ME (MSE)", loss="mse"),
+        _joint("MVE (NLL)", loss="nll"),
+        _joint("MVE (β-NLL)", loss="beta_nll", beta=None),
+        *(_joint(f"MVE (β-NLL={beta:g})", loss="beta_nll", beta=beta) for beta in BETAS),
+        _joint("MVE (Natural)", loss="natural"),
+        _joint("Evidential", loss="evidential"),
+        _joint("BNN-Homo (pSGLD)", "pSGLD", variance_head="constant"),
+    ]
+    joint = [_joint(f"MVE ({name})", name) for name in ENGINE_NAMES]
+    natural = [
+        _joint(f"MVE (Natural / {name})", name, loss="natural") for name in ("Ensembles", "MC-Dropout")
+    ]
+    cooperative = [
+        Method(f"VeBNN ({name})", "cooperative", name, MappingProxyType({"inference": engine}))
+        for name, engine in ENGINE_NAMES.items()
+    ]
+    return single + joint + natural + cooperative
+
+
+METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _all()})
+
+
+def find_method(name: str) -> Method:
+    """Return the method of a name; capitals and spaces do not matter, and "beta" may stand for "β".
+
+    Raises:
+      ValueError: if no method has this name.
+    """
+    by_plain_name = {_plain(known): method for known, method in METHODS.items()}
+    if _plain(name) not in by_plain_name:
+        raise ValueError(f"There is no method {name!r}. The names are: {', '.join(METHODS)}.")
+    return by_plain_name[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    return "".join(name.casefold().replace("β", "beta").split())

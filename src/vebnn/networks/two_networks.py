@@ -1,0 +1,74 @@
+"""Where the noise of a jointly trained network comes from, if not from a head on the shared trunk."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vebnn.networks.adapters import as_recipe
+from vebnn.types import Array, Key, Module
+
+
+@dataclass(frozen=True)
+class Separate:
+    """Recipe of two networks side by side: one for the mean, one for the rest.
+
+    Args:
+      mean: recipe of the network for the first of the parts.
+      rest: recipe of the network for the others.
+      parts: how many numbers describe one target.
+    """
+
+    mean: Any
+    rest: Any
+    parts: int
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return both networks as one."""
+        key_mean, key_rest = jax.random.split(key)
+        first = out_size // self.parts
+        return _SideBySide(
+            as_recipe(self.mean).build(in_shape, first, key=key_mean),
+            as_recipe(self.rest).build(in_shape, out_size - first, key=key_rest),
+        )
+
+
+@dataclass(frozen=True)
+class ConstantRest:
+    """Recipe of a network for the mean, with one constant for each of the other parts.
+
+    Args:
+      mean: recipe of the network for the first of the parts.
+      parts: how many numbers describe one target.
+    """
+
+    mean: Any
+    parts: int
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
+        """Return the network and its constants, which start at zero."""
+        first = out_size // self.parts
+        network = as_recipe(self.mean).build(in_shape, first, key=key)
+        return _SideBySide(network, _Constant(jnp.zeros(out_size - first)))
+
+
+class _Constant(eqx.Module):
+    value: Array
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        return self.value
+
+
+class _SideBySide(eqx.Module):
+    mean: Module
+    rest: Module
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        """Map one example to the outputs of both, along the last axis."""
+        key_mean, key_rest = (None, None) if key is None else jax.random.split(key)
+        mean, rest = self.mean(x, key=key_mean), self.rest(x, key=key_rest)
+        # A constant has no axes of time: it is repeated along those of the mean.
+        rest = jnp.broadcast_to(rest, (*mean.shape[:-1], rest.shape[-1]))
+        return jnp.concatenate([mean, rest], axis=-1)

@@ -1,0 +1,5 @@
+"""``python -m vebnn.cli`` is ``vebnn``."""
+
+from vebnn.cli import app
+
+app()

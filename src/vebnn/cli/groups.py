@@ -1,0 +1,23 @@
+"""Groups of commands that print their help when nothing is asked of them."""
+
+from typing import Any
+
+import typer
+
+
+def new_group(help_text: str, **settings: Any) -> typer.Typer:
+    """Return an empty group of commands."""
+    group = typer.Typer(help=help_text, **settings)
+
+    @group.callback(invoke_without_command=True)
+    def help_unless_told_more(context: typer.Context) -> None:
+        show_help_unless_told_more(context)
+
+    return group
+
+
+def show_help_unless_told_more(context: typer.Context) -> None:
+    """Print the help of a group that was called without a command, and leave."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit

@@ -115,5 +115,20 @@ def test_digest_is_that_of_this_code() -> None:
     assert len(source_digest()) == 16
 
 
+def test_figures_do_not_change_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vebnn, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "plots").mkdir()
+    digests = []
+    for name, content in (
+        ("metrics.py", "one"),
+        ("plots/steps.py", "a figure"),
+        ("cli.py", "a command"),
+        ("metrics.py", "two"),
+    ):
+        (tmp_path / name).write_text(content)
+        digests.append(source_digest.__wrapped__())
+    assert digests[0] == digests[1] == digests[2] != digests[3]
+
+
 def test_average() -> None:
     assert average([{"a": 1.0}, {"a": 4.0}], "a") == 2.5

@@ -1,5 +1,4 @@
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -101,16 +100,6 @@ def test_limits_hold_the_data_however_far_the_band_opens(figure: Figure, data: T
     # The data must fill a good part of the panel.
     assert high - low < 3 * np.ptp(data.y)
     assert figure.axes[3].get_ylim() == (low, high)
-
-
-def test_save_writes_both_files_whole(figure: Figure, tmp_path: Path) -> None:
-    picture, drawing = save_figure(figure, tmp_path / "new" / "folder", "name")
-    assert sorted(path.name for path in picture.parent.iterdir()) == ["name.png", "name.svg"]
-    plain = tmp_path / "plain"
-    plain.touch()
-    assert picture.stat().st_mode == plain.stat().st_mode  # whoever may read files may read these
-    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-    assert ElementTree.parse(drawing).getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_the_same_figure_gives_the_same_drawing(

@@ -1,45 +1,17 @@
-"""Figures. No global state: every function returns a :class:`matplotlib.figure.Figure`."""
+"""The paper's Figure 1: what each step of a fitted model adds."""
 
-import io
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from scipy import special
 
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.estimators import VeBNNRegressor
-from vebnn.files import write_bytes
 from vebnn.inference.functions import evaluate
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
 from vebnn.prediction import Prediction
-
-# Okabe and Ito's palette, which people with any common colour blindness can tell apart.
-GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"
-BLACK, GREY, PALE = "#1A1A1A", "#8C8C8C", "#F1F1F1"
-
-TWO_SIDED_95 = float(special.ndtri(0.975))
-_STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.edgecolor": GREY,
-    "axes.linewidth": 0.8,
-    "axes.labelcolor": BLACK,
-    "axes.titlesize": 11.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "xtick.color": "#444444",
-    "ytick.color": "#444444",
-    "legend.fontsize": 9,
-    "figure.constrained_layout.w_pad": 0.12,
-    "figure.constrained_layout.h_pad": 0.12,
-    # The same figure gives the same file: no random ids, no date.
-    "svg.hashsalt": "vebnn",
-    "svg.fonttype": "path",
-}
 
 
 class Steps(NamedTuple):
@@ -76,7 +48,7 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
       num_points: resolution along x.
     """
     steps = steps_along(model, np.linspace(*PLOT_RANGE, num_points))
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11.5, 7.6), layout="constrained", facecolor="white")
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         panels = (_draw_truth, _draw_step_1, _draw_step_2, _draw_step_3)
@@ -100,21 +72,6 @@ def readable_limits(x: np.ndarray, data: Toy) -> tuple[float, float]:
     return low - 0.35 * (high - low), high + 0.4 * (high - low)
 
 
-def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:
-    """Write ``name.png`` and ``name.svg`` to a folder, each whole or not at all."""
-    paths = Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg"
-    FigureCanvasAgg(figure)
-    with matplotlib.rc_context(_STYLE):
-        for path in paths:
-            content = io.BytesIO()
-            kind = path.suffix[1:]
-            # A file without a date is the same file whenever it is made.
-            metadata = {"Date": None} if kind == "svg" else None
-            figure.savefig(content, format=kind, dpi=160, metadata=metadata)
-            write_bytes(path, content.getvalue())
-    return paths
-
-
 def _draw_common(axes: Axes, x: np.ndarray, data: Toy) -> None:
     """Data, truth and the range of the data, in every panel."""
     for low, high in ((PLOT_RANGE[0], DATA_RANGE[0]), (DATA_RANGE[1], PLOT_RANGE[1])):
@@ -135,8 +92,7 @@ def _draw_common(axes: Axes, x: np.ndarray, data: Toy) -> None:
     axes.plot(
         x, true_mean(x), color=BLACK, linewidth=1.3, linestyle=(0, (4, 2)), zorder=6, label="truth"
     )
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    open_frame(axes)
     axes.set_xticks(np.arange(-4, 15, 2))
 
 

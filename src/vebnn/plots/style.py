@@ -1,0 +1,60 @@
+"""How every figure looks, and how it becomes files."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from scipy import special
+
+from vebnn.files import write_bytes
+
+# Okabe and Ito's palette, which people with any common colour blindness can tell apart.
+GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"
+BLACK, GREY, PALE = "#1A1A1A", "#8C8C8C", "#F1F1F1"
+
+TWO_SIDED_95 = float(special.ndtri(0.975))
+
+# For `matplotlib.rc_context`, so that a caller's own settings stay as they are.
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.8,
+    "axes.labelcolor": BLACK,
+    "axes.titlesize": 11.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "legend.fontsize": 9,
+    "figure.constrained_layout.w_pad": 0.12,
+    "figure.constrained_layout.h_pad": 0.12,
+    # The same figure gives the same file: no random ids, no date.
+    "svg.hashsalt": "vebnn",
+    "svg.fonttype": "path",
+}
+
+
+def open_frame(axes: Axes) -> None:
+    """Leave out the lines above and to the right of a panel, which say nothing."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:
+    """Write ``name.png`` and ``name.svg`` to a folder, each whole or not at all."""
+    paths = Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg"
+    FigureCanvasAgg(figure)
+    with matplotlib.rc_context(STYLE):
+        for path in paths:
+            content = io.BytesIO()
+            kind = path.suffix[1:]
+            # A file without a date is the same file whenever it is made.
+            metadata = {"Date": None} if kind == "svg" else None
+            figure.savefig(content, format=kind, dpi=160, metadata=metadata)
+            write_bytes(path, content.getvalue())
+    return paths

@@ -14,14 +14,25 @@ bench = new_group("Compute the numbers this project claims; an interrupted run i
 @bench.command("toy")
 def bench_toy(
     seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 10,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per seed.")] = Path(
-        "results/toy.jsonl"
+    methods: Annotated[
+        str | None,
+        typer.Option(help='Compare methods: names such as "VeBNN (pSGLD),MVE (pSGLD)", or all.'),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File of rows. [default: results/toy[-methods].jsonl]")
+    ] = None,
+    figures: Annotated[Path, typer.Option(help="Folder for the figure of a comparison.")] = Path(
+        "results"
     ),
 ) -> None:
-    """Compare with the truth and an oracle on the one-dimensional example."""
-    from vebnn.experiments import toy
+    """Compare with the truth and an oracle on the one-dimensional example, or methods with another."""
+    from vebnn.experiments import toy, toy_methods
 
-    toy.bench_toy(seeds, out, Console())
+    if methods is None:
+        toy.bench_toy(seeds, out or Path("results/toy.jsonl"), Console())
+    else:
+        path = out or Path("results/toy-methods.jsonl")
+        toy_methods.bench_methods(_listed(methods), seeds, path, figures, Console())
 
 
 @bench.command("uci")
@@ -37,5 +48,8 @@ def bench_uci(
     """Compare with the paper on UCI data sets, read from the folder VEBNN_DATA."""
     from vebnn.experiments import uci
 
-    names = [name.strip() for name in datasets.split(",") if name.strip()]
-    uci.bench_uci(names, splits, out, Console())
+    uci.bench_uci(_listed(datasets), splits, out, Console())
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]

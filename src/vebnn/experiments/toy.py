@@ -10,16 +10,26 @@ from rich.table import Table
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, load_toy, observe, true_mean, true_noise_std
-from vebnn.estimators import VeBNNRegressor
+from vebnn.datasets.toy import (
+    DATA_RANGE,
+    PLOT_RANGE,
+    Noise,
+    Toy,
+    load_toy,
+    observe,
+    true_mean,
+    true_noise_std,
+)
+from vebnn.estimators import Regressor, VeBNNRegressor
 from vebnn.experiments.results import ResultsFile, Row, average, r_hat, run_cases, stamp
-from vebnn.metrics import coverage, mean_relative_error, rmse
+from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
 
 NUM_ROWS = 200
 NUM_FRESH = 10_000
 LEVEL = 0.95
 INSIDE = np.linspace(*DATA_RANGE, 501)
 OUTSIDE = np.linspace(PLOT_RANGE[1] - 1, PLOT_RANGE[1], 51)
+NUM_TEST = 1_000  # inside, and as many outside, as in the paper's appendix
 
 
 class Score(NamedTuple):
@@ -30,6 +40,8 @@ class Score(NamedTuple):
     coverage: float  # share of fresh observations in [0, 10] inside their 95 % interval
     epistemic_inside: float  # mean epistemic std on [0, 10]
     epistemic_outside: float  # mean epistemic std on [13, 14]
+    tll_inside: float  # log-likelihood of fresh observations in [0, 10]
+    tll_outside: float  # the same in [−4, 0] and [10, 14]
 
     @property
     def epistemic_ratio(self) -> float:
@@ -61,7 +73,7 @@ LIMITS = {
 }
 
 
-def score(model: VeBNNRegressor, seed: int) -> Score:
+def score(model: Regressor, seed: int) -> Score:
     """Compare a fitted model with the truth; ``seed`` draws the fresh observations."""
     inside = model.predict_distribution(INSIDE[:, None])
     outside = model.predict_distribution(OUTSIDE[:, None])
@@ -69,13 +81,25 @@ def score(model: VeBNNRegressor, seed: int) -> Score:
     rng = np.random.default_rng([seed, 1])
     x = rng.uniform(*DATA_RANGE, NUM_FRESH)
     y = observe(x, "heteroscedastic", rng)
+    fresh = model.predict_distribution(x[:, None])
+    x_far, y_far = observe_outside("heteroscedastic", rng)
+    far = model.predict_distribution(x_far[:, None])
     return Score(
         mean_rmse=rmse(true_mean(INSIDE), inside.mean),
         noise_error=mean_relative_error(true_noise_std(INSIDE), inside.aleatoric_std),
-        coverage=coverage(y, *model.predict_distribution(x[:, None]).interval(LEVEL)),
+        coverage=coverage(y, *fresh.interval(LEVEL)),
         epistemic_inside=float(inside.epistemic_std.mean()),
         epistemic_outside=float(outside.epistemic_std.mean()),
+        tll_inside=log_likelihood(y, fresh.mean, fresh.variance),
+        tll_outside=log_likelihood(y_far, far.mean, far.variance),
     )
+
+
+def observe_outside(noise: Noise, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw inputs and observations from the plotted range on both sides of the data."""
+    x = rng.uniform(PLOT_RANGE[0], PLOT_RANGE[1] - (DATA_RANGE[1] - DATA_RANGE[0]), NUM_TEST)
+    x = np.where(x < DATA_RANGE[0], x, x + DATA_RANGE[1] - DATA_RANGE[0])
+    return x, observe(x, noise, rng)
 
 
 def oracle_rmse(data: Toy, seed: int) -> float:

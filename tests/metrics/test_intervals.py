@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from vebnn.metrics import LEVELS, coverage, interval_length, interval_score, reliability
 
@@ -47,6 +47,11 @@ def test_reliability_by_hand():
     np.testing.assert_array_equal(found.levels, [0.5, 0.9])
     np.testing.assert_array_equal(found.coverage, [0.5, 0.75])
     assert found.expected_calibration_error == pytest.approx((0 + 0.15) / 2)
+
+
+def test_an_end_of_a_central_interval_is_inside():
+    found = reliability(special.ndtri([0.25, 0.75]), np.zeros(2), np.ones(2), levels=(0.5,))
+    np.testing.assert_array_equal(found.coverage, [1])
 
 
 def test_reliability_is_the_coverage_of_scipys_intervals(rng):

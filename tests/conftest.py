@@ -29,6 +29,14 @@ settings.register_profile("vebnn", derandomize=True, deadline=None, database=Non
 settings.load_profile("vebnn")
 
 
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test needs the network, or finds what this machine's user has downloaded."""
+    nowhere = tmp_path_factory.getbasetemp() / "no-cache"
+    monkeypatch.setattr("vebnn.datasets.download.cache_folder", lambda: nowhere)
+    monkeypatch.setenv("VEBNN_UCI_URL", "http://127.0.0.1:9")  # nobody listens to the discard port
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

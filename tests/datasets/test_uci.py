@@ -47,6 +47,11 @@ def test_sizes_are_those_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("name", SHAPES)
+def test_every_file_has_a_checksum(name: str) -> None:
+    assert SOURCES[name].sha256 or SOURCES[name].git_blob
+
+
+@pytest.mark.parametrize("name", SHAPES)
 def test_names_are_unique(name: str) -> None:
     names = SOURCES[name].feature_names + SOURCES[name].target_names
     assert len(set(names)) == len(names)

@@ -132,8 +132,9 @@ def test_help() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("demo", "--colour"), ("bench", "uci")])
-def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...]) -> None:
-    one_sentence(run(*arguments))
+def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    # Data that the user has downloaded must not be found.
+    one_sentence(run(*arguments, XDG_CACHE_HOME=str(tmp_path)))
 
 
 # A process takes seconds to start; the rest is said to the same function in this one.

@@ -1,11 +1,10 @@
-"""The eight UCI regression sets of the paper, read from files you have.
+"""The eight UCI regression sets of the paper, by name.
 
-The files are those of the public repository martius-lab/beta-nll at the commit below: one line per
-row, numbers separated by whitespace, inputs first and targets last. Set ``VEBNN_DATA`` to a folder
-that holds ``uci/<name>/data.txt``.
+A set is read from ``uci/<name>/data.txt`` in the folder that ``VEBNN_DATA`` names, else from the user's
+cache folder, into which it is downloaded once. ``VEBNN_UCI_URL`` names a mirror of the upstream
+repository.
 """
 
-import hashlib
 import io
 import os
 from pathlib import Path
@@ -14,10 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from vebnn.arguments import require_one_of
+from vebnn.datasets import download
+from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES, Source
+from vebnn.files import write_bytes
 
-UPSTREAM = "https://github.com/martius-lab/beta-nll"
-COMMIT = "669c9f251eb41464c1ec8b43751c7c742dd75cf9"
+__all__ = ["SOURCES", "UCI", "Source", "available", "fetch", "load_uci", "where"]
+
 FOLDER_VARIABLE = "VEBNN_DATA"
+MIRROR_VARIABLE = "VEBNN_UCI_URL"
+UPSTREAM = f"{REPOSITORY}/raw/{COMMIT}"
 
 
 class UCI(NamedTuple):
@@ -29,185 +33,19 @@ class UCI(NamedTuple):
     target_names: tuple[str, ...]
 
 
-class Source(NamedTuple):
-    """What is known about a data set before it is read."""
-
-    folder: str  # in the upstream repository, below data/UCI_Datasets
-    num_rows: int
-    feature_names: tuple[str, ...]
-    target_names: tuple[str, ...]
-    sha256: str | None  # None: not known
-
-    @property
-    def upstream_path(self) -> str:
-        """Where the file is in the upstream repository."""
-        return f"data/UCI_Datasets/{self.folder}/data/data.txt"
-
-
-def _superconduct_features() -> tuple[str, ...]:
-    properties = (
-        "atomic_mass",
-        "first_ionisation_energy",
-        "atomic_radius",
-        "density",
-        "electron_affinity",
-        "fusion_heat",
-        "thermal_conductivity",
-        "valence",
-    )
-    statistics = ("mean", "geometric_mean", "entropy", "range", "std")
-    return (
-        "number_of_elements",
-        *(
-            f"{weighted}{statistic}_{name}"
-            for name in properties
-            for statistic in statistics
-            for weighted in ("", "weighted_")
-        ),
-    )
-
-
-SOURCES: dict[str, Source] = {
-    "boston": Source(
-        "bostonHousing",
-        506,
-        (
-            "crime_rate",
-            "large_lots",
-            "non_retail_business",
-            "charles_river",
-            "nitric_oxides",
-            "rooms",
-            "built_before_1940",
-            "distance_to_work",
-            "highway_access",
-            "property_tax",
-            "pupils_per_teacher",
-            "b_statistic",
-            "lower_status",
-        ),
-        ("median_value",),  # thousand US dollars
-        "baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
-    ),
-    "carbon": Source(
-        "carbon",
-        10721,
-        (
-            "chiral_index_n",
-            "chiral_index_m",
-            "initial_u",
-            "initial_v",
-            "initial_w",
-            "calculated_u",
-            "calculated_v",
-        ),
-        ("calculated_w",),
-        "af4583a472aaeb7ecbb1f190c438626dd0b8da52f0c4ff7554c2b2017454f23a",
-    ),
-    "concrete": Source(
-        "concrete",
-        1030,
-        (
-            "cement",  # kg per m³, as the next six
-            "blast_furnace_slag",
-            "fly_ash",
-            "water",
-            "superplasticiser",
-            "coarse_aggregate",
-            "fine_aggregate",
-            "age",  # days
-        ),
-        ("compressive_strength",),  # MPa
-        "43d290fd2c2a399ad7e62c45cab5337ba94ece69ebdcf5875aa668cb886243de",
-    ),
-    "energy": Source(
-        "energy",
-        768,
-        (
-            "relative_compactness",
-            "surface_area",
-            "wall_area",
-            "roof_area",
-            "overall_height",
-            "orientation",
-            "glazing_area",
-            "glazing_area_distribution",
-        ),
-        ("heating_load", "cooling_load"),
-        "ce51fddcc26ec8d10e003c9b7352cdf898bef27ee33121fe0673b2970cc87566",
-    ),
-    "power": Source(
-        "power-plant",
-        9568,
-        (
-            "temperature",  # °C
-            "exhaust_vacuum",  # cm Hg
-            "ambient_pressure",  # mbar
-            "relative_humidity",  # %
-        ),
-        ("electrical_output",),  # MW
-        "daebd20c408dfc5c4979604f240e891be162c3a5d00d662380aa669044a1fb31",
-    ),
-    "superconduct": Source(
-        "superconductivity",
-        21263,
-        _superconduct_features(),
-        ("critical_temperature",),  # K
-        None,
-    ),
-    "wine-red": Source(
-        "wine-quality-red",
-        1599,
-        (
-            "fixed_acidity",
-            "volatile_acidity",
-            "citric_acid",
-            "residual_sugar",
-            "chlorides",
-            "free_sulfur_dioxide",
-            "total_sulfur_dioxide",
-            "density",
-            "ph",
-            "sulphates",
-            "alcohol",
-        ),
-        ("quality",),
-        "3ba41eaf4ab562088cf47b5c9dca2b4de2a330c3ee38a7920b4527a09574d5c1",
-    ),
-    "yacht": Source(
-        "yacht",
-        308,
-        (
-            "buoyancy_position",
-            "prismatic_coefficient",
-            "length_displacement_ratio",
-            "beam_draught_ratio",
-            "length_beam_ratio",
-            "froude_number",
-        ),
-        ("residuary_resistance",),
-        "00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1",
-    ),
-}
-
-
 def load_uci(name: str) -> UCI:
-    """Read one of the sets by name: the keys of :data:`SOURCES`.
+    """Return one of the sets by name: the keys of ``SOURCES``. It is downloaded the first time.
 
     Raises:
-      FileNotFoundError: if the file is not there; the sentence says where to put it.
+      FileNotFoundError: if the file is not there and cannot be downloaded; the sentence says where to
+        put it.
       ValueError: if the name is unknown, or the file is not the one the name stands for.
     """
-    require_one_of("name", name, tuple(SOURCES))
+    path = fetch(name)
     source = SOURCES[name]
-    path = _find(name, source)
     content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
-    if source.sha256 not in (None, digest):
-        raise ValueError(
-            f"The file {path} is not the {name} set of {UPSTREAM}: its SHA-256 is {digest}, expected "
-            f"{source.sha256}."
-        )
+    if mismatch := source.mismatch(content):
+        raise ValueError(f"The file {path} is not the {name} set of {REPOSITORY}: {mismatch}.")
     table = np.loadtxt(io.BytesIO(content), ndmin=2)
     shape = source.num_rows, len(source.feature_names) + len(source.target_names)
     if table.shape != shape:
@@ -220,14 +58,66 @@ def load_uci(name: str) -> UCI:
     return UCI(X, y[:, 0] if one_target else y, source.feature_names, source.target_names)
 
 
-def _find(name: str, source: Source) -> Path:
-    inside = Path("uci") / name / "data.txt"
-    folder = os.environ.get(FOLDER_VARIABLE)
-    path = Path(folder or "") / inside
-    if folder and path.is_file():
-        return path
-    looked = f"{path} does not exist" if folder else f"{FOLDER_VARIABLE} is not set"
-    raise FileNotFoundError(
-        f"The {name} set was not found, because {looked}: set {FOLDER_VARIABLE} to a folder and save "
-        f"{UPSTREAM}/raw/{COMMIT}/{source.upstream_path} in it as {inside}."
+def available() -> dict[str, Path | None]:
+    """Return the names of all sets, and the file of each that can be loaded without a download."""
+    return {name: where(name) for name in SOURCES}
+
+
+def where(name: str) -> Path | None:
+    """Return the file a set is read from, or nothing if it has to be downloaded first."""
+    require_one_of("name", name, tuple(SOURCES))
+    own, cached = _own_path(name), _cached_path(name)
+    if own is not None and own.is_file():
+        return own
+    # A damaged file in the cache is fetched again; one in the user's own folder is the user's affair.
+    return cached if cached.is_file() and not SOURCES[name].mismatch(cached.read_bytes()) else None
+
+
+def fetch(name: str) -> Path:
+    """Return the file of a set; if there is none yet, download it into the user's cache folder.
+
+    Raises:
+      FileNotFoundError: if it cannot be downloaded; the sentence says where to put the file.
+      ValueError: if the name is unknown, or what was downloaded is something else.
+    """
+    found = where(name)
+    if found is not None:
+        return found
+    source, cached = SOURCES[name], _cached_path(name)
+    mirror = os.environ.get(MIRROR_VARIABLE) or UPSTREAM
+    url = f"{mirror.rstrip('/')}/{source.upstream_path}"
+    try:
+        content = download.download(url)
+    except download.DownloadFailed as failure:
+        raise FileNotFoundError(_not_found(name, url, str(failure))) from failure
+    if mismatch := source.mismatch(content):
+        raise ValueError(
+            f"The download {url} is not the {name} set of {REPOSITORY}: {mismatch}. Nothing of it was "
+            f"kept; try again, or set {MIRROR_VARIABLE} to another mirror."
+        )
+    write_bytes(cached, content)
+    return cached
+
+
+def _not_found(name: str, url: str, failure: str) -> str:
+    own, cached = _own_path(name), _cached_path(name)
+    looked = f"{FOLDER_VARIABLE} is not set" if own is None else f"{own} does not exist"
+    kept = "is damaged" if cached.exists() else "does not exist"
+    return (
+        f"The {name} set was not found, because {looked}, {cached} {kept}, and {url} cannot be "
+        f"downloaded ({failure}): save that file as {cached}, or set {FOLDER_VARIABLE} to a folder and "
+        f"save it there as {_inside(name)}."
     )
+
+
+def _own_path(name: str) -> Path | None:
+    folder = os.environ.get(FOLDER_VARIABLE)
+    return Path(folder) / _inside(name) if folder else None
+
+
+def _cached_path(name: str) -> Path:
+    return download.cache_folder() / _inside(name)
+
+
+def _inside(name: str) -> Path:
+    return Path("uci") / name / "data.txt"

@@ -35,6 +35,26 @@ def bench_toy(
         toy_methods.bench_methods(_listed(methods), seeds, path, figures, Console())
 
 
+@bench.command("sweep")
+def bench_sweep(
+    noise: Annotated[
+        str, typer.Option(help="Kinds of noise, separated by commas.")
+    ] = "heteroscedastic,homoscedastic",
+    methods: Annotated[
+        str, typer.Option(help="Names of methods; those of the paper's figures unless given.")
+    ] = "",
+    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … for every number of points.")] = 5,
+    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
+        "results/sweep.jsonl"
+    ),
+    figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
+) -> None:
+    """Follow methods from 5 to 500 points of the one-dimensional example."""
+    from vebnn.experiments import sweep
+
+    sweep.bench_sweep(_listed(noise), _listed(methods), seeds, out, figures, Console())
+
+
 @bench.command("uci")
 def bench_uci(
     datasets: Annotated[

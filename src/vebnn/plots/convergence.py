@@ -1,0 +1,73 @@
+"""The paper's convergence figure: four numbers against the number of rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, open_frame
+
+PANELS = {
+    "mean_rmse": "RMSE of the mean",
+    "noise_rmse": "RMSE of the noise std",
+    "epistemic_tll": "epistemic TLL outside",
+    "total_tll": "total TLL outside",
+}
+_COLOURS = (ORANGE, GREEN, BLACK, "#CC79A7", "#56B4E9", "#D55E00")
+_MARKERS = "osD^vP"
+
+
+class Series(NamedTuple):
+    """The numbers of one method."""
+
+    name: str
+    sizes: np.ndarray  # numbers of rows
+    values: Mapping[str, np.ndarray]  # panel → (sizes, seeds)
+
+
+def plot_convergence(all_series: Sequence[Series]) -> Figure:
+    """Draw medians over seeds, with bands from the lowest to the highest.
+
+    Errors are on a logarithmic scale; log-likelihoods on one that is linear near zero and logarithmic
+    far below it, for a method that is sure and wrong is wrong by orders of magnitude.
+    """
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(15.5, 4.3), layout="constrained", facecolor="white")
+        axes = figure.subplots(1, len(PANELS))
+        styles = zip(_COLOURS, _MARKERS, strict=True)
+        looks = {series.name: look for series, look in zip(all_series, styles, strict=False)}
+        for panel, (field, title) in zip(axes, PANELS.items(), strict=True):
+            panel.set_title(title)
+            panel.set_xscale("log")
+            if field.endswith("rmse"):
+                panel.set_yscale("log")
+            else:
+                panel.set_yscale("symlog", linthresh=10)
+            for series in all_series:
+                values = series.values[field]
+                if np.isnan(values).all():
+                    continue
+                colour, marker = looks[series.name]
+                # The method of the paper is blue in every figure.
+                colour = BLUE if series.name.startswith("VeBNN") else colour
+                panel.fill_between(
+                    series.sizes, values.min(1), values.max(1), color=colour, alpha=0.15, linewidth=0
+                )
+                panel.plot(
+                    series.sizes,
+                    np.median(values, axis=1),
+                    color=colour,
+                    marker=marker,
+                    markersize=4.5,
+                    linewidth=1.8,
+                    label=series.name,
+                )
+            panel.set_xlabel("training points")
+            panel.set_xticks(all_series[0].sizes, [str(size) for size in all_series[0].sizes])
+            panel.minorticks_off()
+            open_frame(panel)
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure

@@ -35,6 +35,7 @@ _ALWAYS: dict[str, Any] = {
     "choose_round": "marginal_likelihood",
     "residuals": "in_sample",
     "rescale_residuals": False,
+    "variance_loss": "gamma_rate",
     "refit": True,
 }
 

@@ -49,8 +49,9 @@ class VeBNNRegressor(Regressor):
         (paper) from those it was trained on, which makes the noise look too small.
       num_folds: networks used for ``"cross_fit"``.
       rescale_residuals: learn the noise relative to its mean size.
-      variance_loss: ``"gamma"`` (paper), or, to compare with, ``"nll"``, ``"beta_nll"`` (β = 0.5) or
-        ``"natural"``: the likelihood of Step 2.
+      variance_loss: the likelihood of Step 2: ``"gamma"``, whose mean and shape are outputs of the
+        variance network; ``"gamma_rate"`` (paper), shape and rate; or, to compare with, ``"nll"``,
+        ``"beta_nll"`` (β = 0.5) or ``"natural"``.
       mean_training: epochs, learning rate, batch size and patience of Step 1.
       learning_rates: several for Step 1, to choose from by validation loss; those of the paper are
         ``vebnn.presets.LEARNING_RATES``.

@@ -17,11 +17,35 @@ from vebnn.types import Array
 
 SMALLEST_VARIANCE = 1e-6
 
-VarianceLoss = Literal["gamma", "nll", "beta_nll", "natural"]
+VarianceLoss = Literal["gamma", "gamma_rate", "nll", "beta_nll", "natural"]
 
 
 class GammaHead(eqx.Module):
-    """α and λ of a Gamma (paper, eqs. 6 and 8)."""
+    """Mean and shape of a Gamma (paper, eq. 6).
+
+    The mean is the variance (eq. 8). As an output of its own it can become small where noise is small
+    with weights of ordinary size; as the ratio α/λ it would take a huge λ, which the prior forbids.
+    """
+
+    parts: ClassVar[int] = 2
+
+    def variance(self, raw: Array) -> Array:
+        """Return the mean; an output of zero says one, the size of rescaled residuals."""
+        mean, _ = jnp.split(raw, 2, axis=-1)
+        return jax.nn.softplus(mean) / np.log(2) + SMALLEST_VARIANCE
+
+    def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return log Gamma(r), elementwise."""
+        _, free = jnp.split(raw, 2, axis=-1)
+        shape = jax.nn.softplus(free) + gamma.SMALLEST_PARAMETER
+        given = gamma.Gamma(shape, shape / (self.variance(raw) + offset))
+        return gamma.log_prob(squared_residual, given)
+
+    log_prob = objective
+
+
+class GammaRateHead(eqx.Module):
+    """Shape α and rate λ of a Gamma, as in the paper (eqs. 6 and 8)."""
 
     parts: ClassVar[int] = 2
 
@@ -76,6 +100,7 @@ class NaturalHead(eqx.Module):
 
 VARIANCE_HEADS: dict[VarianceLoss, Any] = {
     "gamma": GammaHead(),
+    "gamma_rate": GammaRateHead(),
     "nll": GaussianHead(np.float32(0)),
     "beta_nll": GaussianHead(np.float32(0.5)),
     "natural": NaturalHead(),

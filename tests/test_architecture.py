@@ -17,7 +17,7 @@ LEVELS = (
     {"inference"},
     {"cooperative", "joint"},
     {"prediction", "calibration", "diagnostics", "presets"},
-    {"estimators", "persistence", "observers"},
+    {"estimators", "persistence", "observers", "acquisition"},
     {"plots", "report"},
     {"experiments"},
     {"cli"},

@@ -1,3 +1,5 @@
+import importlib
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,6 +106,13 @@ def test_a_pool_that_is_too_small() -> None:
     for diverse in (True, False):
         with pytest.raises(ValueError, match=r"at most the size of the pool, 8. Got 9"):
             suggest(Fake(), POOL, 9, diverse=diverse)
+
+
+def test_without_botorch_its_adapter_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "vebnn.acquisition.botorch", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'vebnn\[botorch\]'"):
+        importlib.import_module("vebnn.acquisition.botorch")
 
 
 def test_models_without_ignorance() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from acquisition.predictions import of_draws
 from settings import quick
-from vebnn.acquisition import SCORES, bald, suggest
+from vebnn.acquisition import SCORES, suggest
 from vebnn.datasets.toy import load_toy
 from vebnn.estimators import VeBNNRegressor
 from vebnn.prediction import Prediction
@@ -31,7 +31,7 @@ class Fake:
 
 def test_one_row_is_the_one_with_the_largest_score() -> None:
     found = suggest(Fake(), POOL)
-    scores = bald(Fake().predict_distribution(POOL))
+    scores = Fake().predict_distribution(POOL).epistemic_variance
     assert list(found.rows) == [7]  # furthest from the point where all lines meet
     assert found.scores == pytest.approx([scores[7]])
 
@@ -89,10 +89,13 @@ def test_a_real_model_asks_for_what_it_has_not_seen(model: VeBNNRegressor) -> No
     ("changes", "sentence"),
     [
         ({"n": 0}, "`n` must be a whole number of at least 1. Got 0"),
-        ({"how": "random"}, "`how` must be one of 'bald', 'epistemic', .*Got 'random'"),
-        ({"goal": "maximise"}, "options of 'bald' are kind, output. Got 'goal'"),
+        ({"how": "random"}, "`how` must be one of 'epistemic', 'bald', .*Got 'random'"),
+        ({"how": "bald", "goal": "maximise"}, "options of 'bald' are kind, output. Got 'goal'"),
         ({"how": "expected_improvement"}, "needs the option `best`.*best=model.predict"),
-        ({"n": 2, "kind": "mixture"}, '`kind` must be "gaussian" for a diverse batch.*n=1'),
+        (
+            {"how": "bald", "n": 2, "kind": "mixture"},
+            '`kind` must be "gaussian" for a diverse batch.*n=1',
+        ),
     ],
 )
 def test_wrong_arguments_are_found_before_anything_is_computed(changes: dict, sentence: str) -> None:

@@ -16,8 +16,8 @@ from vebnn.prediction import Prediction
 
 SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
     {
-        "bald": bald,
         "epistemic": epistemic_variance,
+        "bald": bald,
         "expected_improvement": expected_improvement,
         "confidence_bound": confidence_bound,
     }
@@ -35,7 +35,7 @@ def suggest(
     model: Predicts,
     pool: Any,
     n: int = 1,
-    how: str | Score = "bald",
+    how: str | Score = "epistemic",
     *,
     diverse: bool = True,
     **options: Any,
@@ -46,7 +46,7 @@ def suggest(
       model: a fitted model.
       pool: candidates, like the inputs of ``fit``.
       n: how many.
-      how: ``"bald"`` or ``"epistemic"`` to learn the function, ``"expected_improvement"`` or
+      how: ``"epistemic"`` or ``"bald"`` to learn the function, ``"expected_improvement"`` or
         ``"confidence_bound"`` to find its optimum, or a function of a prediction with one number per
         row, of which the largest is wanted.
       diverse: choose each row as if those before it had been measured (:func:`choose_batch`);

@@ -17,7 +17,7 @@ LEVELS = (
     {"inference"},
     {"cooperative", "joint"},
     {"prediction", "calibration", "diagnostics", "presets"},
-    {"estimators", "persistence", "observers", "methods"},
+    {"estimators", "persistence", "observers", "methods", "acquisition"},
     {"plots", "report"},
     {"experiments"},
     {"cli"},

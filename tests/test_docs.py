@@ -22,7 +22,9 @@ def python_blocks(page: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/metrics.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/index.md", "docs/metrics.md", "docs/acquisition.md"]
+)
 def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = python_blocks(ROOT / name)
@@ -32,7 +34,9 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest
         exec(compile(block, name, "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/metrics.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/index.md", "docs/metrics.md", "docs/acquisition.md"]
+)
 def test_examples_are_python(name: str) -> None:
     for block in python_blocks(ROOT / name):
         compile(block, name, "exec")

@@ -1,0 +1,91 @@
+"""A fitted model for BoTorch, with gradients; needs ``pip install 'vebnn[botorch]'``."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from vebnn.estimators import VeBNNRegressor
+from vebnn.inference.functions import pool_chains
+from vebnn.preprocessing import Standardiser
+
+try:
+    import torch
+    from botorch.models.ensemble import EnsembleModel
+except ImportError as error:
+    raise ImportError("A model for BoTorch needs BoTorch: pip install 'vebnn[botorch]'.") from error
+
+
+class BoTorchModel(EnsembleModel):
+    """The draws of a fitted model as an ensemble whose members are functions of the inputs.
+
+    Its posterior is that of the mean function: epistemic only, as the acquisition functions of
+    optimisation want it. Inputs and outputs are in the units of ``fit``; gradients are computed by JAX.
+
+    Args:
+      model: a fitted model of rows, with one or several outputs.
+
+    Raises:
+      ValueError: if the model is of sequences or images.
+
+    Example:
+      >>> acquisition = qLogExpectedImprovement(BoTorchModel(model), best_f=model.predict(X).max())
+      >>> candidate, value = optimize_acqf(acquisition, bounds, q=1, num_restarts=4, raw_samples=64)
+    """
+
+    def __init__(self, model: VeBNNRegressor) -> None:
+        super().__init__()
+        check_is_fitted(model)
+        if len(model.in_shape_) != 1:
+            raise ValueError(
+                f"BoTorch's candidates are rows of features. Got a model whose inputs have shape "
+                f"{model.in_shape_}."
+            )
+        self._num_outputs = model.y_units_.scale.size
+        self._x_units, self._y_units = model.x_units_, model.y_units_
+        posterior = model.fitted_.posterior
+        draws = pool_chains(posterior.draws)
+
+        @jax.jit
+        def outputs(x: jax.Array) -> jax.Array:
+            return jax.lax.map(lambda one: jax.vmap(eqx.combine(one, posterior.skeleton))(x), draws)
+
+        self._outputs = outputs
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        """Return the mean of every draw, ``batch × draws × rows × outputs``."""
+        x_units, y_units = (_units_like(X, units) for units in (self._x_units, self._y_units))
+        rows = x_units.standardise(X.reshape(-1, X.shape[-1]))
+        values = y_units.restore(_ThroughJAX.apply(rows, self._outputs))
+        return values.reshape(-1, *X.shape[:-1], self._num_outputs).movedim(0, -3)
+
+
+class _ThroughJAX(torch.autograd.Function):
+    """A function of JAX in PyTorch's graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, function: Callable[[Any], jax.Array]) -> torch.Tensor:
+        values, ctx.pull_back = jax.vjp(function, _to_numpy(x))
+        return _like(x, values)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        (gradient,) = gradients
+        (pulled,) = ctx.pull_back(_to_numpy(gradient))
+        return _like(gradient, pulled), None
+
+
+def _units_like(tensor: torch.Tensor, units: Standardiser) -> Any:
+    """Return units that standardise and restore tensors."""
+    return Standardiser(*(torch.as_tensor(part).to(tensor) for part in units))
+
+
+def _to_numpy(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().cpu().numpy().astype(np.float32)
+
+
+def _like(tensor: torch.Tensor, values: jax.Array) -> torch.Tensor:
+    return torch.from_numpy(np.array(values)).to(tensor)

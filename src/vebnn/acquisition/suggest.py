@@ -1,0 +1,106 @@
+"""From a fitted model and a pool of candidates to the rows to measure next."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from inspect import Parameter, signature
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+
+from vebnn.acquisition.batch import Score, Suggestion, choose_batch, choose_best
+from vebnn.acquisition.improvement import confidence_bound, expected_improvement
+from vebnn.acquisition.information import bald, epistemic_variance
+from vebnn.arguments import require_one_of, require_whole
+from vebnn.prediction import Prediction
+
+SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
+    {
+        "epistemic": epistemic_variance,
+        "bald": bald,
+        "expected_improvement": expected_improvement,
+        "confidence_bound": confidence_bound,
+    }
+)
+
+
+class Predicts(Protocol):
+    """A fitted model: whatever tells mean, noise and ignorance of rows."""
+
+    def predict_distribution(self, X: Any) -> Prediction:
+        """Return the predictive distribution of rows."""
+
+
+def suggest(
+    model: Predicts,
+    pool: Any,
+    n: int = 1,
+    how: str | Score = "epistemic",
+    *,
+    diverse: bool = True,
+    **options: Any,
+) -> Suggestion:
+    """Choose ``n`` rows of a pool to measure next.
+
+    Args:
+      model: a fitted model.
+      pool: candidates, like the inputs of ``fit``.
+      n: how many.
+      how: ``"epistemic"`` or ``"bald"`` to learn the function, ``"expected_improvement"`` or
+        ``"confidence_bound"`` to find its optimum, or a function of a prediction with one number per
+        row, of which the largest is wanted.
+      diverse: choose each row as if those before it had been measured (:func:`choose_batch`);
+        otherwise the rows with the largest scores, however alike they are.
+      **options: settings of the score, such as ``best=0.3, goal="maximise"`` or ``output=1``.
+
+    Returns:
+      Positions in the pool, the most wanted first, and the score of each when it was chosen.
+
+    Raises:
+      ValueError: if an argument is wrong, or if the model has no epistemic uncertainty.
+
+    Example:
+      >>> rows, scores = suggest(model, pool, n=5)
+      >>> rows, scores = suggest(model, pool, n=5, how="expected_improvement", best=0.3)
+    """
+    require_whole("n", n, 1)
+    score = _prepared(how, options)
+    if diverse and n > 1 and options.get("kind", "gaussian") != "gaussian":
+        raise ValueError(
+            f'The `kind` must be "gaussian" for a diverse batch of several rows. Got '
+            f"{options['kind']!r}; try n=1 or diverse=False."
+        )
+    if not hasattr(model, "predict_distribution"):
+        raise ValueError(
+            f"The `model` must tell noise from ignorance, as a VeBNNRegressor does. Got {model!r}."
+        )
+    prediction = model.predict_distribution(pool)
+    if not np.any(prediction.epistemic_variance > 0):
+        raise ValueError(
+            "The model has no epistemic uncertainty, so no row would teach it more than another. Use "
+            'an engine whose networks differ, such as inference="psgld".'
+        )
+    choose = choose_batch if diverse and n > 1 else choose_best
+    return choose(prediction, n, score)
+
+
+def _prepared(how: str | Score, options: dict[str, Any]) -> Score:
+    """Return the score with its options, which are checked before anything is computed."""
+    if callable(how):
+        return partial(how, **options)
+    require_one_of("how", how, tuple(SCORES))
+    score = SCORES[how]
+    known = [
+        name
+        for name, parameter in signature(score).parameters.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    ]
+    for name in options:
+        if name not in known:
+            raise ValueError(f"The options of {how!r} are {', '.join(known)}. Got {name!r}.")
+    if how == "expected_improvement" and "best" not in options:
+        raise ValueError(
+            "The expected improvement needs the option `best`, the best value so far. Got none; try "
+            "best=model.predict(X).min() over the rows measured, or max() to maximise."
+        )
+    return partial(score, **options)

@@ -1,0 +1,32 @@
+"""Predictions whose moments and draws we choose, for tests."""
+
+import numpy as np
+
+from vebnn.prediction import Prediction
+
+
+def of_draws(draws: np.ndarray, aleatoric: np.ndarray | float, names=None) -> Prediction:
+    """Return the prediction of some draws, ``(draws, rows, ...)``."""
+    mean = draws.mean(0)
+    return Prediction(
+        mean=mean,
+        aleatoric_variance=np.broadcast_to(aleatoric, mean.shape).astype(float),
+        epistemic_variance=draws.var(0),
+        load_draws=lambda: draws,
+        target_names=names,
+    )
+
+
+def of_moments(mean, epistemic, aleatoric=1.0) -> Prediction:
+    """Return a prediction whose draws nobody may ask for."""
+    mean = np.asarray(mean, float)
+
+    def no_draws() -> np.ndarray:
+        raise AssertionError("this needs no draws")
+
+    return Prediction(
+        mean=mean,
+        aleatoric_variance=np.broadcast_to(aleatoric, mean.shape).astype(float),
+        epistemic_variance=np.broadcast_to(epistemic, mean.shape).astype(float),
+        load_draws=no_draws,
+    )

@@ -2,17 +2,18 @@
 
 import numpy as np
 
-from vebnn.prediction import Prediction
+from vebnn.prediction import Components, Prediction
 
 
 def of_draws(draws: np.ndarray, aleatoric: np.ndarray | float, names=None) -> Prediction:
     """Return the prediction of some draws, ``(draws, rows, ...)``."""
     mean = draws.mean(0)
+    noise = np.broadcast_to(aleatoric, mean.shape).astype(float)
     return Prediction(
         mean=mean,
-        aleatoric_variance=np.broadcast_to(aleatoric, mean.shape).astype(float),
+        aleatoric_variance=noise,
         epistemic_variance=draws.var(0),
-        load_draws=lambda: draws,
+        load_components=lambda: Components.of_draws(draws, noise[None]),
         target_names=names,
     )
 
@@ -21,12 +22,12 @@ def of_moments(mean, epistemic, aleatoric=1.0) -> Prediction:
     """Return a prediction whose draws nobody may ask for."""
     mean = np.asarray(mean, float)
 
-    def no_draws() -> np.ndarray:
+    def no_draws() -> Components:
         raise AssertionError("this needs no draws")
 
     return Prediction(
         mean=mean,
         aleatoric_variance=np.broadcast_to(aleatoric, mean.shape).astype(float),
         epistemic_variance=np.broadcast_to(epistemic, mean.shape).astype(float),
-        load_draws=no_draws,
+        load_components=no_draws,
     )

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from vebnn.datasets.toy import true_mean, true_noise_std
 from vebnn.experiments import active
-from vebnn.prediction import Prediction
+from vebnn.prediction import Components, Prediction
 
 
 class Fake:
@@ -31,7 +31,7 @@ class Fake:
             mean=true_mean(x) + 1 / len(self.X),
             aleatoric_variance=true_noise_std(x) ** 2,
             epistemic_variance=draws.var(0),
-            load_draws=lambda: draws,
+            load_components=lambda: Components.of_draws(draws, true_noise_std(x)[None] ** 2),
         )
 
 

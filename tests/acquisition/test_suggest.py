@@ -13,6 +13,8 @@ from vebnn.datasets.toy import load_toy
 from vebnn.estimators import VeBNNRegressor
 from vebnn.prediction import Prediction
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 POOL = np.arange(8.0)[:, None]
 
 

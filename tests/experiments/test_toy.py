@@ -111,7 +111,7 @@ def test_table_has_seeds_mean_and_limits() -> None:
 
 
 def test_demo_table_says_it_in_words() -> None:
-    text = plain(toy.demo_table(toy.Score(0.41, 0.12, 0.953, 0.5, 12.3)))
+    text = plain(toy.demo_table(toy.Score(0.41, 0.12, 0.953, 0.5, 12.3, -1.7, -5.0)))
     for part in ("RMSE of the mean", "0.41", "12%", "95.3%", "12.30"):
         assert part in text
 

@@ -14,6 +14,14 @@ from vebnn.training import SILENT
 
 ROOT = Path(vebnn.__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_EXAMPLES = [
+    "README.md",
+    "docs/index.md",
+    "docs/metrics.md",
+    "docs/acquisition.md",
+    "docs/baselines.md",
+    "docs/engines.md",
+]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 
@@ -22,9 +30,7 @@ def python_blocks(page: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["README.md", "docs/index.md", "docs/metrics.md", "docs/acquisition.md"]
-)
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = python_blocks(ROOT / name)
@@ -34,9 +40,7 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest
         exec(compile(block, name, "exec"), namespace)
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "docs/index.md", "docs/metrics.md", "docs/acquisition.md"]
-)
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_are_python(name: str) -> None:
     for block in python_blocks(ROOT / name):
         compile(block, name, "exec")

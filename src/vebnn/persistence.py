@@ -6,12 +6,10 @@ truncated or edited file is found out. Both are written to a temporary folder th
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import equinox as eqx
 import jax
@@ -19,7 +17,7 @@ import numpy as np
 
 from vebnn.cooperative import Fitted, Round
 from vebnn.cooperative.variance import Noise
-from vebnn.files import read_arrays, write_arrays, write_bytes
+from vebnn.files import read_arrays, replace_folder, temporary_name, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
 from vebnn.inference.functions import evaluate
 from vebnn.inference.problem import posterior_like
@@ -61,7 +59,7 @@ def save(model: Any, folder: str | Path) -> None:
     for name in _UNITS:
         arrays |= _named(name, getattr(model, name))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _new_name(folder)
+    temporary = temporary_name(folder)
     try:
         write_arrays(temporary / _WEIGHTS, arrays, {})
         body = {
@@ -79,7 +77,7 @@ def save(model: Any, folder: str | Path) -> None:
         }
         description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
         write_bytes(temporary / _DESCRIPTION, json.dumps(description, indent=2).encode())
-        _swap(temporary, folder)
+        replace_folder(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -182,25 +180,6 @@ def _read_description(folder: Path) -> dict:
     if not whole:
         raise ValueError(f"The file {path} is truncated or was edited. Save the model again.")
     return body
-
-
-def _swap(temporary: Path, folder: Path) -> None:
-    """Put the new folder in place; the old one disappears only after that."""
-    if not folder.exists():
-        os.replace(temporary, folder)
-        return
-    old = _new_name(folder)
-    os.replace(folder, old)
-    try:
-        os.replace(temporary, folder)
-    except OSError:
-        os.replace(old, folder)
-        raise
-    shutil.rmtree(old)
-
-
-def _new_name(folder: Path) -> Path:
-    return folder.parent / f".{folder.name[:40]}.{uuid4().hex}"
 
 
 class _YourOwn:

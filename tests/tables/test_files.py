@@ -7,7 +7,8 @@ import numpy as np
 import pandas
 import pytest
 
-from vebnn.tables import TableError, read_table, write_table
+from vebnn.tables.errors import TableError
+from vebnn.tables.files import read_table, write_table
 
 FRAME = pandas.DataFrame({"x": [1.5, 2.0, None], "kind": ["a", "b", "a"], "y": [1, 2, 3]})
 

@@ -57,6 +57,11 @@ class NumberColumn:
         return [self.name, f"{self.name} is missing"] if self.num_missing else [self.name]
 
     @property
+    def summary(self) -> str:
+        """The training values, in a few words."""
+        return f"{self.low:g} to {self.high:g}"
+
+    @property
     def typical(self) -> float:
         """The value to use where no other is given."""
         return self.median
@@ -126,6 +131,11 @@ class CategoryColumn:
     def encoded_names(self) -> list[str]:
         """Names of the columns the network sees."""
         return [f"{self.name} = {label}" for label in self.categories]
+
+    @property
+    def summary(self) -> str:
+        """The training values, in a few words."""
+        return ", ".join(self.categories[:4]) + (", …" if len(self.categories) > 4 else "")
 
     @property
     def typical(self) -> str:

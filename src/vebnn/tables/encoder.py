@@ -177,11 +177,13 @@ def _learn_column(series: pandas.Series, categorical: bool) -> Column | _LeftOut
             name,
         )
     told = categorical or isinstance(series.dtype, pandas.CategoricalDtype)
+    distinct, there = len(set(labels) - {MISSING}), int(np.sum(labels != MISSING))
     if not told and (share := share_of_numbers(labels)) > 0.5:
         if share == 1:  # numbers that were stored as text
             return _learn_numbers(name, numbers_of(series))
-        _refuse_text_among_numbers(series)
-    distinct, there = len(set(labels) - {MISSING}), int(np.sum(labels != MISSING))
+        # A few labels that come again and again, such as 6061, 7075 and A356, are categories.
+        if distinct > min(FEWEST_DISTINCT, there / 2):
+            _refuse_text_among_numbers(series)
     if distinct == 1 and there == len(labels):
         return _LeftOut("it has the same value in every row")
     of_its_own = distinct > there / 2 and (distinct > FEWEST_DISTINCT or distinct == there)
@@ -249,7 +251,10 @@ def _check_names(
     frame: pandas.DataFrame, targets: Sequence[str], drop: Sequence[str], categorical: Sequence[str]
 ) -> None:
     if not targets:
-        raise TableError("At least one target is needed: the column to predict.")
+        raise TableError(
+            f"At least one target is needed, the column to predict: --target NAME. The columns are "
+            f"{listed(frame.columns, 12)}."
+        )
     for what, names in (("target", targets), ("drop", drop), ("categorical", categorical)):
         for name in names:
             if name not in frame.columns:

@@ -1,22 +1,18 @@
 """A model of a table: how its columns become numbers, the estimator, and what it was trained on."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from sklearn.model_selection import train_test_split
 
-from vebnn.arguments import require_number
 from vebnn.prediction import Prediction
 from vebnn.tables.encoder import TableEncoder
-from vebnn.tables.errors import TableError, counted
 from vebnn.tables.fingerprints import row_fingerprints
+from vebnn.tables.plan import Plan
 from vebnn.tables.scores import LEVEL, TargetScore, score_targets
 
-FEWEST_ROWS = 10
 SAMPLE_ROWS = 1_000
 
 
@@ -49,79 +45,6 @@ class TablePrediction(NamedTuple):
 
     prediction: Prediction
     notices: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A table that has been understood and divided, before anything is trained.
-
-    Args:
-      encoder: learned from the rows to train on.
-      notices: on what was decided.
-      matrix: all rows as the network sees them.
-      observed: their targets, ``(rows, targets)``.
-      trained: positions of the rows to train on.
-      held_out: positions of the others.
-      seed: of the division.
-      source: name of the file.
-    """
-
-    encoder: TableEncoder
-    notices: tuple[str, ...]
-    matrix: pandas.DataFrame = field(repr=False)
-    observed: np.ndarray = field(repr=False)
-    trained: np.ndarray = field(repr=False)
-    held_out: np.ndarray = field(repr=False)
-    seed: int = 0
-    source: str = ""
-
-
-def plan_table(
-    frame: pandas.DataFrame,
-    targets: Sequence[str],
-    *,
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-    hold_out: float = 0.2,
-    seed: int = 0,
-    source: str = "",
-) -> Plan:
-    """Understand a table and divide its rows, quickly; all that can be wrong with it is said here.
-
-    Args:
-      frame: the table.
-      targets: columns to predict.
-      drop: columns to leave out.
-      categorical: columns to take as categories although they hold numbers.
-      hold_out: share of the rows that is never trained on, for an honest score; may be 0.
-      seed: of the choice of these rows.
-      source: name of the file, for reports.
-
-    Raises:
-      TableError: if the table cannot be used as it is.
-    """
-    require_number("hold_out", hold_out, 0, 0.9, "[]")
-    frame = frame.reset_index(drop=True)
-    if len(frame) < FEWEST_ROWS:
-        raise TableError(
-            f"The table must have at least {FEWEST_ROWS} rows to learn from. Got "
-            f"{counted(len(frame), 'row')}."
-        )
-    rows = np.arange(len(frame))
-    trained, held_out = rows, rows[:0]
-    if hold_out > 0:
-        trained, held_out = map(np.sort, train_test_split(rows, test_size=hold_out, random_state=seed))
-    encoder, notices = TableEncoder.learn(
-        frame.iloc[trained], targets, drop=drop, categorical=categorical
-    )
-    observed = encoder.target_values(frame)
-    for name, values in zip(targets, observed[trained].T, strict=True):
-        if np.ptp(values) == 0:
-            raise TableError(
-                f"The target {name!r} is {values[0]:g} in every row; there is nothing to learn.", name
-            )
-    matrix = encoder.encode(frame).matrix
-    return Plan(encoder, notices, matrix, observed, trained, held_out, seed, source)
 
 
 @dataclass(frozen=True)

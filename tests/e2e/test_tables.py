@@ -40,7 +40,7 @@ def test_fit_says_what_it_understood_and_how_good_it_is(alloys_fit) -> None:
         "Round 1 · Step 3",
         "On 16 rows it was not trained on",
         "RMSE",
-        "coverage of 95% intervals",
+        "coverage of 95 % intervals",
         "typical aleatoric std",
         "typical epistemic std",
         "R-hat",

@@ -17,6 +17,8 @@ from vebnn.tables.model import TableModel
 from vebnn.tables.plan import plan_table
 from vebnn.tables.scores import TargetScore, score_targets
 
+FILES = ("table.json", "rows.safetensors", "model.json", "weights.safetensors")
+
 
 @pytest.fixture(scope="module")
 def model(alloys_model: Path) -> TableModel:
@@ -123,7 +125,7 @@ def test_efforts_stretch_every_length() -> None:
     shorter = quick.inference.burn_in + 40 * quick.inference.thinning
     # The step size falls to a tenth over the run, however long it is.
     assert whole.decay**total == pytest.approx(0.1)
-    assert quick.inference.decay**shorter == pytest.approx(0.1, rel=0.05)
+    assert quick.inference.decay**shorter == pytest.approx(0.1, rel=0.1)
     ensemble = new_estimator(100, inference="ensemble", effort="thorough")
     assert ensemble.inference.training.num_epochs == 24_000
 
@@ -143,7 +145,7 @@ def test_coverage_is_judged_by_what_chance_can_do(coverage, num_rows, verdict) -
 
 
 def test_advice() -> None:
-    assert "80% of the variance is noise" in " ".join(advise((a_score(),), None))
+    assert "80 % of the variance is noise" in " ".join(advise((a_score(),), None))
     assert "more rows would help" in " ".join(advise((a_score(epistemic_std=3.0),), None))
     assert "hardly better" in " ".join(advise((a_score(rmse=3.9),), None))
     assert "--effort thorough" in " ".join(advise((), "R-hat is 3"))

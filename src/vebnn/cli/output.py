@@ -43,12 +43,16 @@ def new_table(title: str, *columns: str) -> Table:
 
 def score_table(title: str, scores: Sequence["TargetScore"], r_hat: float | None) -> Table:
     """Return scores in words, one column per target."""
+    from vebnn.tables.advice import percent
+
     table = new_table(title, "", *(score.target for score in scores))
     lines = {
         "RMSE": [f"{score.rmse:.4g}" for score in scores],
         "RMSE of always guessing the mean": [f"{score.baseline_rmse:.4g}" for score in scores],
         "log-likelihood per row (TLL)": [f"{score.tll:.3f}" for score in scores],
-        f"coverage of {scores[0].level:.0%} intervals": [f"{score.coverage:.1%}" for score in scores],
+        f"coverage of {percent(scores[0].level)} intervals": [
+            f"{percent(score.coverage, 1)}" for score in scores
+        ],
         "typical aleatoric std (noise)": [f"{score.aleatoric_std:.4g}" for score in scores],
         "typical epistemic std (ignorance)": [f"{score.epistemic_std:.4g}" for score in scores],
     }

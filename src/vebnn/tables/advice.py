@@ -9,6 +9,11 @@ from vebnn.tables.scores import TargetScore
 _STANDARD_ERRORS = 2.5  # how far coverage may be from its level by chance
 
 
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent."""
+    return f"{100 * share:.{decimals}f} %"
+
+
 def coverage_verdict(score: TargetScore) -> str:
     """Return ``"narrow"``, ``"wide"`` or ``"honest"``: intervals whose coverage chance can explain."""
     error = np.sqrt(score.level * (1 - score.level) / score.num_rows)
@@ -52,29 +57,31 @@ def advise(scores: tuple[TargetScore, ...], complaint: str | None) -> list[str]:
 
 
 def _about_coverage(score: TargetScore) -> str:
-    level, verdict = f"{score.level:.0%}", coverage_verdict(score)
+    level, inside = percent(score.level), percent(score.coverage)
+    verdict = coverage_verdict(score)
     if verdict == "narrow":
         return (
-            f"The {level} intervals hold only {score.coverage:.0%} of the held-out rows: they are too "
-            f"narrow. Try --effort thorough, or more rows."
+            f"The {level} intervals hold only {inside} of the held-out rows: they are too narrow. Try "
+            f"--effort thorough, or more rows."
         )
     if verdict == "wide":
-        return f"The {level} intervals hold {score.coverage:.0%}: they are wider than they need to be."
-    return f"The {level} intervals hold {score.coverage:.0%} of the held-out rows, as they should."
+        return f"The {level} intervals hold {inside}: they are wider than they need to be."
+    return f"The {level} intervals hold {inside} of the held-out rows, as they should."
 
 
 def _about_the_parts(score: TargetScore) -> str:
     share = noise_share(score)
     if share > 0.67:
         return (
-            f"{share:.0%} of the variance is noise: more rows of the same kind will not help much; "
-            f"better measurements, or columns that explain the scatter, would."
+            f"{percent(share)} of the variance is noise: more rows of the same kind will not help "
+            f"much; better measurements, or columns that explain the scatter, would."
         )
     if share < 0.33:
-        return f"{1 - share:.0%} of the variance is what the model does not know: more rows would help."
+        unknown = percent(1 - share)
+        return f"{unknown} of the variance is what the model does not know: more rows would help."
     return (
-        f"{share:.0%} of the variance is noise, the rest is what the model does not know: more rows "
-        f"would help with the rest."
+        f"{percent(share)} of the variance is noise, the rest is what the model does not know: more "
+        f"rows would help with the rest."
     )
 
 

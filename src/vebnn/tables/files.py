@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -34,28 +35,35 @@ def read_table(path: str | Path) -> pandas.DataFrame:
         )
     with open(path, "rb"):  # a missing or forbidden file is the operating system's own sentence
         pass
+    return _checked(str(path), _kind(path), lambda: reader(path))
+
+
+def read_csv(content: bytes, name: str) -> pandas.DataFrame:
+    """Read the content of a CSV file, as :func:`read_table` would.
+
+    Raises:
+      TableError: if it is empty or damaged.
+    """
+    return _checked(name, ".csv", lambda: _read_text(lambda: io.BytesIO(content), name, ","))
+
+
+def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pandas.DataFrame:
+    """Turn what goes wrong in any of the libraries into one sentence."""
     try:
-        frame = reader(path)
+        frame = read()
     except (TableError, ImportError):
         raise
     except UnicodeDecodeError as error:
         raise TableError(
-            f"The file {path} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}. "
+            f"The file {name} is not UTF-8 text: byte {error.start} is {error.object[error.start]:#x}. "
             f"Save it again as UTF-8."
         ) from error
     except Exception as error:  # every library has its own exceptions for a damaged file
         reason = " ".join(str(error).split()).removesuffix(".")
-        raise TableError(f"The file {path} could not be read as {_kind(path)}: {reason}.") from error
+        raise TableError(f"The file {name} could not be read as {kind}: {reason}.") from error
     if frame.empty:
-        raise TableError(
-            f"The file {path} is empty: it must hold a line of column names and some rows."
-        )
+        raise TableError(f"The file {name} is empty: it must hold column names and some rows.")
     frame.columns = [str(name) for name in frame.columns]
-    repeated = frame.columns[frame.columns.duplicated()]
-    if len(repeated):
-        raise TableError(
-            f"The file {path} has more than one column called {listed(repeated.unique())}. Rename them."
-        )
     return frame.reset_index(drop=True)
 
 
@@ -106,32 +114,36 @@ def _need_pyarrow() -> None:
 
 
 def _read_csv(path: Path) -> pandas.DataFrame:
-    return _read_text(path, ",")
+    return _read_text(lambda: path, str(path), ",")
 
 
 def _read_tsv(path: Path) -> pandas.DataFrame:
-    return _read_text(path, "\t")
+    return _read_text(lambda: path, str(path), "\t")
 
 
-def _read_text(path: Path, separator: str) -> pandas.DataFrame:
+def _read_text(source: Callable[[], Any], name: str, separator: str) -> pandas.DataFrame:
+    """Read delimited text; ``source`` gives a path, or a fresh buffer each time."""
     settings = {"encoding": "utf-8-sig", "skipinitialspace": True, "index_col": False}
     try:
-        header = list(pandas.read_csv(path, sep=separator, header=None, nrows=1, **settings).iloc[0])
+        header = list(
+            pandas.read_csv(source(), sep=separator, header=None, nrows=1, **settings).iloc[0]
+        )
         decimals = ["."]
         if len(header) == 1 and ";" in str(header[0]):
             # What spreadsheets save where the comma is the decimal sign.
             separator, decimals = ";", [".", ","]
             header = str(header[0]).split(";")
-        tables = [pandas.read_csv(path, sep=separator, decimal=mark, **settings) for mark in decimals]
+        tables = [
+            pandas.read_csv(source(), sep=separator, decimal=mark, **settings) for mark in decimals
+        ]
     except pandas.errors.EmptyDataError:
         return pandas.DataFrame()
-    table = max(tables, key=lambda frame: len(frame.select_dtypes("number").columns))
     repeated = pandas.Index(header)[pandas.Index(header).duplicated()].dropna()
     if len(repeated):  # pandas would call the second one "name.1"
         raise TableError(
-            f"The file {path} has more than one column called {listed(repeated.unique())}. Rename them."
+            f"The file {name} has more than one column called {listed(repeated.unique())}. Rename them."
         )
-    return table
+    return max(tables, key=lambda frame: len(frame.select_dtypes("number").columns))
 
 
 def _read_parquet(path: Path) -> pandas.DataFrame:

@@ -1,13 +1,16 @@
 """From a file of rows to predictions, by the real command line."""
 
 import json
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pandas
 import pytest
@@ -123,6 +126,37 @@ def test_interrupted_fit_goes_on_to_the_same_model(
     weights = (tmp_path / "m" / "weights.safetensors").read_bytes()
     assert weights == (alloys_model / "weights.safetensors").read_bytes()
     assert not checkpoint.exists()
+
+
+@pytest.mark.slow
+def test_serve_answers_one_row_within_20_milliseconds(alloys_model: Path) -> None:
+    listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", f"{listen}; from vebnn.cli import app; app()"),
+            *("serve", str(alloys_model), "--port", "0"),
+        ],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    line = process.stdout.readline()
+    print(line)
+    milliseconds, port = re.fullmatch(
+        r"One row takes ([\d.]+) ms. Serving on \S+:(\d+); .*\n", line
+    ).groups()
+    assert float(milliseconds) < 20
+    assert httpx.get(f"http://127.0.0.1:{port}/health").json()["status"] == "ok"
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert (process.returncode, complaint) == (0, "")
+
+
+def test_serve_on_a_port_that_is_taken(call, alloys_model: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert "Choose another" in one_sentence(call("serve", str(alloys_model), "--port", port))
 
 
 GOOD = alloys(40)

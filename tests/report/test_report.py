@@ -1,6 +1,5 @@
 """The report's numbers, words and figures; a real browser looks at it in tests/e2e."""
 
-import copy
 import dataclasses
 import re
 from html.parser import HTMLParser
@@ -10,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from alloys import TARGETS, alloys
+from alloys import alloys
+from evil import EVIL, make_evil
 from vebnn.report import figures
 from vebnn.report.findings import Findings, find_out, why_unusual
 from vebnn.report.page import as_script, write_report
@@ -141,29 +141,6 @@ def test_every_figure_is_one_plotly_understands(findings: Findings, model: Table
 
 def test_script_cannot_be_ended_by_data() -> None:
     assert "</script>" not in as_script({"name": "</script><script>alert(1)</script>"})
-
-
-EVIL = "<script>alert(1)</script>"
-
-
-def make_evil(model: TableModel) -> tuple[TableModel, dict[str, str]]:
-    """Rename a feature, a category, an identifier and a target to what must not be executed."""
-    names = {"temperature": EVIL, TARGETS[0]: f"<b>{EVIL}", "sample": '"><img src=x onerror=alert(1)>'}
-    columns = tuple(
-        dataclasses.replace(column, name=names.get(column.name, column.name))
-        for column in model.encoder.columns
-    )
-    targets = tuple(names.get(name, name) for name in model.targets)
-    encoder = dataclasses.replace(
-        model.encoder, columns=columns, targets=targets, identifiers=(names["sample"],)
-    )
-    estimator = copy.copy(model.estimator)
-    estimator.feature_names_in_ = np.array(encoder.encoded_names, object)
-    evil_targets = tuple(
-        one._replace(name=name) for one, name in zip(model.facts.targets, targets, strict=True)
-    )
-    facts = dataclasses.replace(model.facts, targets=evil_targets, notices=(EVIL,), source=EVIL)
-    return dataclasses.replace(model, encoder=encoder, estimator=estimator, facts=facts), names
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,8 @@
 """``vebnn serve``: predictions over HTTP."""
 
+import socket
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,15 +36,31 @@ def serve(
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "python_multipart")):
         raise ImportError("A service needs FastAPI and uvicorn: pip install 'vebnn[serve]'.")
 
-    import uvicorn
+    with _listener(host, port) as listener:
+        import uvicorn
 
-    from vebnn.service.app import create_app
-    from vebnn.tables.model import TableModel
+        from vebnn.service.app import create_app
+        from vebnn.tables.model import TableModel
 
-    loaded = TableModel.load(model)
-    app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)
-    typer.echo(f"One row takes {_milliseconds(loaded):.1f} ms. Serving on http://{host}:{port}")
-    uvicorn.run(app, host=host, port=port, log_level="warning")
+        loaded = TableModel.load(model)
+        app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)
+        # Port 0 means any that is free: say which.
+        address = f"http://{host}:{listener.getsockname()[1]}"
+        typer.echo(
+            f"One row takes {_milliseconds(loaded):.1f} ms. Serving on {address}; Ctrl-C ends it."
+        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Take the address before anything slow is loaded."""
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --host or --port."
+        ) from error
 
 
 def _milliseconds(model: "TableModel") -> float:

@@ -69,7 +69,7 @@ def test_opening_is_three_sentences(findings: Findings) -> None:
     assert all(sentence.endswith(".") for sentence in sentences)
     assert sentences[0].startswith("On 16 rows it had not seen")
     least = int(np.argmax(findings.targets[0].epistemic_std)) + 1
-    assert f"row {least}" in sentences[2]
+    assert f"row {least} (sample S-{least - 1:04d})" in sentences[2]
 
 
 def test_reading() -> None:

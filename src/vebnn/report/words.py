@@ -60,7 +60,9 @@ def _what_kind(target: TargetFindings) -> str:
 def _where_next(findings: Findings, target: TargetFindings) -> str:
     row = int(np.argmax(target.epistemic_std))
     why = why_unusual(findings, row)
-    because = f" ({'; '.join(why)})" if why else ""
+    kept = [name for name in findings.model.encoder.identifiers if name in findings.frame.columns]
+    names = [f"{name} {findings.frame[name].iloc[row]}" for name in kept[:1]]
+    because = f" ({'; '.join([*names, *why])})" if names or why else ""
     return (
         f"The model knows least about row {row + 1}{because}, where its own best guess may be off by "
         f"± {number(target.epistemic_std[row])}: measurements near there would teach it most."

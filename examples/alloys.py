@@ -1,12 +1,19 @@
-"""A table nobody prepared: text, gaps, an identifier, a constant, and two targets."""
+"""A made-up table nobody prepared: text, gaps, an identifier, a constant, and two targets.
+
+``python examples/alloys.py`` writes ``alloys.csv``, and ``new-alloys.csv`` without targets, with an
+alloy and a temperature that are not in the first.
+"""
+
+from pathlib import Path
 
 import numpy as np
 import pandas
 
-TARGETS = ("strength (MPa)", "elongation (%)")
+TARGETS = ("strength_MPa", "elongation_percent")
 
 
 def alloys(num_rows: int = 80, seed: int = 0) -> pandas.DataFrame:
+    """Return so many tensile tests; strength falls and scatters more with temperature."""
     rng = np.random.default_rng(seed)
     alloy = rng.choice(["A356", "6061", "7075"], num_rows, p=[0.5, 0.3, 0.2])
     temperature = rng.uniform(20, 400, num_rows)
@@ -26,3 +33,16 @@ def alloys(num_rows: int = 80, seed: int = 0) -> pandas.DataFrame:
             TARGETS[1]: (5 + temperature / 30 + rng.normal(size=num_rows)).round(2),
         }
     )
+
+
+def main() -> None:
+    """Write the two files beside this one."""
+    folder = Path(__file__).parent
+    alloys(240).to_csv(folder / "alloys.csv", index=False)
+    new = alloys(12, seed=1).drop(columns=[*TARGETS, "machine"])
+    new.loc[0, "alloy"], new.loc[1, "temperature"] = "2024", 650.0
+    new.to_csv(folder / "new-alloys.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -109,6 +109,7 @@ def test_many_categories_keep_the_most_frequent() -> None:
         (["same"] * ROWS, "same value in every row"),
         ([None] * ROWS, "has no values"),
         ([f"S{n}" for n in range(ROWS)], "like a name or an identifier"),
+        ([f"{n}{'ABCDE'[n % 5]}" for n in range(ROWS)], "like a name or an identifier"),
     ],
 )
 def test_columns_that_say_nothing_are_left_out_aloud(values, reason: str) -> None:
@@ -138,6 +139,9 @@ def test_numbers_stored_as_text_are_numbers() -> None:
         (pandas.date_range("2024-01-01", periods=ROWS), "holds dates", None),
         ([f"2024-05-{n + 1:02d}" for n in range(ROWS)], "--drop c", None),
         ([f"{n % 28 + 1}.12.2023 10:30" for n in range(ROWS)], "holds dates", None),
+        ([f"{n / 2} %" for n in range(ROWS)], "with '%' behind them, such as '0.0 %'", None),
+        ([f"{n}°C" for n in range(ROWS)], "with '°C' behind them", None),
+        ([f"{n + 1},000" for n in range(ROWS)], "with commas or spaces", None),
         ([[1, 2]] * ROWS, "holds lists", None),
         ([1j] * ROWS, "complex", None),
     ],

@@ -40,16 +40,18 @@ def _mean_figure(history: np.ndarray) -> Figure:
 
 
 def _trace_figure(trace: np.ndarray) -> Figure:
+    # A run that stopped early has no values after that.
+    runs = [chain[np.isfinite(chain)] for chain in trace]
+    runs = [chain for chain in runs if len(chain)]
     colours = ("$ignorance", "$ink", "$muted")
     data = [
         _curve(np.arange(1, len(chain) + 1), chain, f"run {number + 1}", colours[number % len(colours)])
         | {"opacity": 0.7, "showlegend": False}
-        for number, chain in enumerate(trace)
+        for number, chain in enumerate(runs)
     ]
     # The first epochs are far off, and would hide the rest.
-    late = trace[:, trace.shape[1] // 10 :]
-    late = late[np.isfinite(late)]
-    low, high = np.percentile(late, [0.5, 99.5]) if len(late) else (0.0, 1.0)
+    late = np.concatenate([chain[len(chain) // 10 :] for chain in runs])
+    low, high = np.percentile(late, [0.5, 99.5])
     room = 0.15 * (high - low) or 1.0
     return {
         "data": data,
@@ -78,13 +80,12 @@ def _r_hat_figure(r_hat: np.ndarray) -> Figure:
 
 def _curve(x: np.ndarray, y: np.ndarray, name: str, colour: str) -> dict[str, Any]:
     some = np.unique(np.linspace(0, len(x) - 1, MOST_EPOCHS_DRAWN).round().astype(int))
-    values = [float(value) if np.isfinite(value) else None for value in y[some]]
     line = {"color": colour, "width": 1.4}
     return {
         "type": "scatter",
         "mode": "lines",
         "x": x[some].tolist(),
-        "y": values,
+        "y": y[some].tolist(),
         "name": name,
         "line": line,
         "hoverinfo": "skip",

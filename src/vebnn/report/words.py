@@ -5,7 +5,9 @@ import numpy as np
 from vebnn.report.findings import Findings, TargetFindings, why_unusual
 from vebnn.tables.advice import coverage_verdict, noise_share, percent
 
-HELPS, HELPS_NOT = "more data near here would help", "more data will not help"
+HELPS = "more data near here would help"
+HELPS_A_LITTLE = "more data would help a little"
+HELPS_NOT = "more data will not help"
 
 
 def number(value: float) -> str:
@@ -28,7 +30,7 @@ def _how_good(findings: Findings, target: TargetFindings) -> str:
     score = target.score
     seen = "it had not seen" if findings.fresh else "it was trained on, which flatters it"
     verdict = {
-        "honest": "as they should",
+        "honest": "within what chance allows",
         "narrow": "which is too few: trust the ranges less than they claim",
         "wide": "which is more than they need to: the ranges are cautious",
     }[coverage_verdict(score)]
@@ -71,4 +73,7 @@ def _where_next(findings: Findings, target: TargetFindings) -> str:
 
 def reading(aleatoric_std: float, epistemic_std: float) -> str:
     """Return what to do about the uncertainty of one row."""
-    return HELPS if epistemic_std > aleatoric_std else HELPS_NOT
+    share = epistemic_std**2 / (aleatoric_std**2 + epistemic_std**2)
+    if share > 0.5:
+        return HELPS
+    return HELPS_A_LITTLE if share > 0.2 else HELPS_NOT

@@ -66,7 +66,7 @@ def _about_coverage(score: TargetScore) -> str:
         )
     if verdict == "wide":
         return f"The {level} intervals hold {inside}: they are wider than they need to be."
-    return f"The {level} intervals hold {inside} of the held-out rows, as they should."
+    return f"The {level} intervals hold {inside} of the held-out rows, within what chance allows."
 
 
 def _about_the_parts(score: TargetScore) -> str:

@@ -16,8 +16,15 @@ from vebnn.tables.columns import (
     describe_column,
     revive_column,
 )
-from vebnn.tables.errors import TableError, counted, listed
-from vebnn.tables.values import MISSING, are_dates, labels_of, numbers_of, share_of_numbers
+from vebnn.tables.errors import TableError, counted, listed, shown
+from vebnn.tables.values import (
+    MISSING,
+    are_dates,
+    labels_of,
+    numbers_of,
+    share_of_numbers,
+    unit_of_numbers,
+)
 
 MOST_CATEGORIES = 50
 FEWEST_DISTINCT = 20  # text with fewer values than this is a category, unless every row has its own
@@ -184,6 +191,8 @@ def _learn_column(series: pandas.Series, categorical: bool) -> Column | _LeftOut
         # A few labels that come again and again, such as 6061, 7075 and A356, are categories.
         if distinct > min(FEWEST_DISTINCT, there / 2):
             _refuse_text_among_numbers(series)
+    if not told and distinct > min(FEWEST_DISTINCT, there / 2):
+        _refuse_quantities(name, labels)
     if distinct == 1 and there == len(labels):
         return _LeftOut("it has the same value in every row")
     of_its_own = distinct > there / 2 and (distinct > FEWEST_DISTINCT or distinct == there)
@@ -217,6 +226,18 @@ def _refuse_text_among_numbers(series: pandas.Series) -> None:
             error.column,
             error.row,
         ) from None
+
+
+def _refuse_quantities(name: str, labels: np.ndarray) -> None:
+    unit = unit_of_numbers(labels)
+    if unit is not None:
+        reason = f"with {unit!r} behind them" if unit else "with commas or spaces in them"
+        example = shown(labels[labels != MISSING][0])
+        raise TableError(
+            f"The column {name!r} holds numbers {reason}, such as {example}, which would be taken for "
+            f"text. Write plain numbers, or leave the column out: --drop {name}.",
+            name,
+        )
 
 
 def _remarks(column: Column, series: pandas.Series) -> list[str]:

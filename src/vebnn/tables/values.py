@@ -9,6 +9,8 @@ from pandas.api import types
 from vebnn.tables.errors import TableError, shown
 
 MISSING = "(missing)"
+# 12.5 %, 350 °C, 1,234, 3.5 GPa
+_QUANTITY = r"^[-+]?\d[\d.,' ]*?\s?(%|°?[A-Za-zµ²³/]{0,5})$"
 # 2024-05-17, 17.05.2024, 5/17/24, each with or without a time.
 _DATE = (
     r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})(?:\D.*)?"
@@ -74,6 +76,20 @@ def share_of_numbers(labels: np.ndarray) -> float:
     """Return which share of the labels that are there could be read as numbers."""
     there = labels[labels != MISSING]
     return float(np.mean(~np.isnan(_parsed(there)))) if len(there) else 0.0
+
+
+def unit_of_numbers(labels: np.ndarray) -> str | None:
+    """Return what stands behind nearly all numbers of a column: ``"%"``, ``"°C"``, or nothing at all.
+
+    Nothing at all means numbers written in a way that is not understood, such as 1,234. The answer is
+    ``None`` if the labels do not look like numbers.
+    """
+    there = pandas.Series(labels[labels != MISSING], dtype=object).astype(str)
+    units = there.str.extract(_QUANTITY, expand=False).dropna()
+    if not len(units):
+        return None
+    most = units.value_counts()
+    return str(most.index[0]).strip() if most.iloc[0] > 0.8 * len(there) else None
 
 
 def are_dates(series: pandas.Series, labels: np.ndarray) -> bool:

@@ -26,7 +26,7 @@ def fit(
         typer.Option("--target", "-t", help="Column to predict; repeat it for several."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the model (default: DATA.model).")
+        Path | None, typer.Option("--out", "-o", help="Folder for the model (NAME.model for NAME.csv).")
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeat it for several.")

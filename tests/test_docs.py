@@ -52,8 +52,8 @@ def test_examples_are_python(name: str) -> None:
 def commands_of(page: Path) -> list[list[str]]:
     """Return the vebnn commands that a page tells its readers to type."""
     blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
-    return [words[1:] for words in lines if words[:1] == ["vebnn"]]
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("vebnn ")]
+    return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

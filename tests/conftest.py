@@ -1,5 +1,6 @@
 """What every test shares: strict shapes, fixed seeds, and a problem whose answer is known."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import vebnn  # isort: skip  # before JAX starts its devices
@@ -10,6 +11,8 @@ import pytest
 from arviz_stats.base import array_stats
 from hypothesis import settings
 
+from alloys import TARGETS, alloys
+from commands import run
 from vebnn.inference import Problem
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
@@ -45,6 +48,29 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def key() -> jax.Array:
     return jax.random.key(0)
+
+
+@pytest.fixture(scope="session")
+def alloys_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of rows as people have them."""
+    path = tmp_path_factory.mktemp("alloys") / "alloys.csv"
+    alloys().to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def alloys_fit(alloys_csv: Path) -> Any:
+    """The real command that fits a model to it, once for all tests."""
+    targets = [word for name in TARGETS for word in ("--target", name)]
+    finished = run("fit", "alloys.csv", *targets, "--effort", "quick", cwd=alloys_csv.parent)
+    assert finished.returncode == 0, finished.stderr
+    return finished
+
+
+@pytest.fixture(scope="session")
+def alloys_model(alloys_csv: Path, alloys_fit: Any) -> Path:
+    """The folder of that model."""
+    return alloys_csv.with_name("alloys.model")
 
 
 class LinearProblem(NamedTuple):

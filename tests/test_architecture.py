@@ -18,8 +18,8 @@ LEVELS = (
     {"cooperative", "joint"},
     {"prediction", "calibration", "diagnostics", "presets"},
     {"estimators", "persistence", "observers", "methods", "acquisition"},
-    {"plots", "report"},
-    {"experiments"},
+    {"plots", "tables"},
+    {"experiments", "report", "service"},
     {"cli"},
 )
 # Level 0 is the ground everything stands on, itself included. On level 6 the estimator is the face

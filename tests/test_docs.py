@@ -2,14 +2,22 @@
 
 import importlib.util
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pandas
 import pytest
+import typer
 
 import vebnn
+from alloys import alloys
+from commands import run
+from vebnn.cli.main import commands
 from vebnn.training import SILENT
 
 ROOT = Path(vebnn.__file__).parents[2]
@@ -21,6 +29,7 @@ WITH_EXAMPLES = [
     "docs/acquisition.md",
     "docs/baselines.md",
     "docs/engines.md",
+    "docs/faq.md",
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
@@ -40,10 +49,43 @@ def test_examples_run_as_they_are(name: str, tmp_path: Path, monkeypatch: pytest
         exec(compile(block, name, "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", WITH_EXAMPLES)
+@pytest.mark.parametrize("name", [*WITH_EXAMPLES, "docs/command-line.md"])
 def test_examples_are_python(name: str) -> None:
     for block in python_blocks(ROOT / name):
         compile(block, name, "exec")
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """Return the vebnn commands that a page tells its readers to type."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("vebnn ")]
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_have_these_options(page: Path) -> None:
+    group = typer.main.get_command(commands)
+    for name, *arguments in commands_of(page):
+        context = group.commands[name].make_context(name, arguments)  # complains about unknown options
+        assert context.command.name == name
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    typed = [words for words in commands_of(ROOT / "README.md") if words[0] != "serve"]
+    assert [words[0] for words in typed] == ["fit", "predict", "evaluate", "report"]
+    for words in typed:
+        finished = run(*words, cwd=tmp_path)
+        assert finished.returncode == 0, finished.stderr
+    (block,) = python_blocks(ROOT / "docs" / "command-line.md")
+    code = [sys.executable, "-c", block]
+    subprocess.run(code, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_example_table_is_what_its_script_makes() -> None:
+    there = pandas.read_csv(ROOT / "examples" / "alloys.csv", dtype={"alloy": str})
+    pandas.testing.assert_frame_equal(there, alloys(240), check_dtype=False)
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,7 @@ def test_a_failed_swap_brings_the_old_model_back(model, folder, monkeypatch):
 
     before = (folder / "model.json").read_bytes()
     monkeypatch.setattr("vebnn.files.os.replace", replace)
-    monkeypatch.setattr("vebnn.persistence.os.replace", fails_once)
+    monkeypatch.setattr("vebnn.files.os.replace", fails_once)
     with pytest.raises(OSError, match="denied"):
         model.save(folder)
     assert (folder / "model.json").read_bytes() == before

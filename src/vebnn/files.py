@@ -1,6 +1,7 @@
 """Files that are whole or absent: written to a temporary name, then renamed."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
@@ -13,8 +14,7 @@ from safetensors.numpy import save as to_bytes
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file so that a reader sees the old content or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not tempfile's: its files are for their owner's eyes only, and stay so when renamed.
-    temporary = path.parent / f".{path.name[:40]}.{uuid4().hex}"
+    temporary = temporary_name(path)
     try:
         with open(temporary, "xb") as file:
             file.write(content)
@@ -22,6 +22,27 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def temporary_name(path: Path) -> Path:
+    """Return a new name beside ``path``, to write to before it is renamed."""
+    # Not tempfile's: its files are for their owner's eyes only, and stay so when renamed.
+    return path.parent / f".{path.name[:40]}.{uuid4().hex}"
+
+
+def replace_folder(new: Path, folder: Path) -> None:
+    """Put a new folder in the place of another; the old one disappears only after that."""
+    if not folder.exists():
+        os.replace(new, folder)
+        return
+    old = temporary_name(folder)
+    os.replace(folder, old)
+    try:
+        os.replace(new, folder)
+    except OSError:
+        os.replace(old, folder)
+        raise
+    shutil.rmtree(old)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str]) -> None:

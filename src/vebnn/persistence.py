@@ -6,19 +6,17 @@ truncated or edited file is found out. Both are written to a temporary folder th
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import equinox as eqx
 import jax
 import numpy as np
 
-from vebnn.files import read_arrays, write_arrays, write_bytes
+from vebnn.files import read_arrays, replace_folder, temporary_name, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
 from vebnn.inference.problem import posterior_like
 from vebnn.networks import MLP
@@ -55,7 +53,7 @@ def save(model: Any, folder: str | Path) -> None:
     for name, piece in (model._pieces() | {name: getattr(model, name) for name in _UNITS}).items():
         arrays |= _named(name, piece)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _new_name(folder)
+    temporary = temporary_name(folder)
     try:
         write_arrays(temporary / _WEIGHTS, arrays, {})
         body = {
@@ -73,7 +71,7 @@ def save(model: Any, folder: str | Path) -> None:
         }
         description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
         write_bytes(temporary / _DESCRIPTION, json.dumps(description, indent=2).encode())
-        _swap(temporary, folder)
+        replace_folder(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -158,25 +156,6 @@ def _read_description(folder: Path) -> dict:
     if not whole:
         raise ValueError(f"The file {path} is truncated or was edited. Save the model again.")
     return body
-
-
-def _swap(temporary: Path, folder: Path) -> None:
-    """Put the new folder in place; the old one disappears only after that."""
-    if not folder.exists():
-        os.replace(temporary, folder)
-        return
-    old = _new_name(folder)
-    os.replace(folder, old)
-    try:
-        os.replace(temporary, folder)
-    except OSError:
-        os.replace(old, folder)
-        raise
-    shutil.rmtree(old)
-
-
-def _new_name(folder: Path) -> Path:
-    return folder.parent / f".{folder.name[:40]}.{uuid4().hex}"
 
 
 class _YourOwn:

@@ -1,50 +1,17 @@
 """The real command line, in processes of its own."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import vebnn
+from commands import environment, one_sentence, run
 from vebnn.cli import app
-
-Finished = subprocess.CompletedProcess
-
-COMMAND = [sys.executable, "-m", "vebnn.cli"]
-
-
-def environment(**changes: str) -> dict[str, str]:
-    plain = {name: value for name, value in os.environ.items() if name != "VEBNN_DATA"}
-    return {**plain, "COLUMNS": "160", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", **changes}
-
-
-def run(*arguments: str, cwd: Path | None = None, **changes: str) -> Finished:
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=cwd,
-        env=environment(**changes),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def one_sentence(finished: Finished) -> str:
-    """Return the complaint of a command that failed the way a user should see it."""
-    assert finished.returncode == 2, finished.stderr
-    assert finished.stdout == ""
-    lines = finished.stderr.splitlines()
-    assert len(lines) == 1, finished.stderr
-    assert lines[0].startswith("vebnn: ")
-    assert lines[0].endswith(".")
-    return lines[0]
 
 
 def test_demo_draws_the_figure_and_prints_the_table(tmp_path: Path) -> None:
@@ -138,20 +105,6 @@ def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_
 
 
 # A process takes seconds to start; the rest is said to the same function in this one.
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Callable[..., Finished]:
-    def call(*arguments: str, **changes: str) -> Finished:
-        monkeypatch.delenv("VEBNN_DATA", raising=False)
-        for name, value in changes.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["vebnn", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            app()
-        return subprocess.CompletedProcess(arguments, caught.value.code, *capsys.readouterr())
-
-    return call
 
 
 @pytest.mark.parametrize(

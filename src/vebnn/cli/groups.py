@@ -1,8 +1,12 @@
-"""Groups of commands that print their help when nothing is asked of them."""
+"""What commands have in common: groups that print their help, and how one ends early."""
 
 from typing import Any
 
 import typer
+
+
+class Interrupted(Exception):
+    """The user stopped a command that has something to say about how to go on."""
 
 
 def new_group(help_text: str, **settings: Any) -> typer.Typer:

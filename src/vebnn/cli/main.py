@@ -7,18 +7,30 @@ import typer
 
 import vebnn
 from vebnn.cli.bench import bench
+from vebnn.cli.data import data
 from vebnn.cli.demo import demo
-from vebnn.cli.groups import show_help_unless_told_more
+from vebnn.cli.fit import fit
+from vebnn.cli.groups import Interrupted, show_help_unless_told_more
+from vebnn.cli.report import report
+from vebnn.cli.serve import serve
+from vebnn.cli.use import evaluate, predict
 
 USER_ERROR, INTERRUPTED = 2, 130
 
 commands = typer.Typer(
-    help="Neural-network regression with honest error bars, split into noise and ignorance.",
+    help="Neural-network regression with error bars, split into noise and ignorance.",
+    epilog="Exit codes: 0 all is well, 2 something you can mend, 130 interrupted (Ctrl-C).",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-commands.command()(demo)
-commands.add_typer(bench, name="bench")
+commands.command(short_help="Learn from a file of rows; save the model.")(fit)
+commands.command(short_help="Predict new rows: mean, noise, ignorance, interval.")(predict)
+commands.command(short_help="Score a model on rows whose targets are known.")(evaluate)
+commands.command(short_help="Write an HTML report: how good, and what it does not know.")(report)
+commands.command(short_help="Answer predictions over HTTP, with a page to try it.")(serve)
+commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
+commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
+commands.add_typer(data, name="data", short_help="List the data sets of the benchmarks.")
 
 
 def _print_version(wanted: bool) -> None:
@@ -45,6 +57,9 @@ def app() -> None:
         code = commands(standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except Interrupted as stop:
+        _say(str(stop))
+        sys.exit(INTERRUPTED)
     except Exception as error:
         code = _explain(error)
     if code == INTERRUPTED:
@@ -57,12 +72,19 @@ def _explain(error: Exception) -> int:
         _say(f"{error.format_message().strip().removesuffix('.')}. Try --help.")
         return USER_ERROR
     if isinstance(error, OSError) and error.filename is not None:
-        _say(f"{error.strerror}: {error.filename}.")
+        _say(f"{error.strerror}: {_shortened(str(error.filename))}.")
         return USER_ERROR
     if isinstance(error, ValueError | OSError | FloatingPointError):
         _say(str(error))
         return USER_ERROR
+    if isinstance(error, ImportError) and "pip install" in str(error):  # an extra is not installed
+        _say(str(error))
+        return USER_ERROR
     raise error
+
+
+def _shortened(name: str, longest: int = 120) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
 
 
 def _say(sentence: str) -> None:

@@ -1,0 +1,35 @@
+"""A saved model and rows for it, with complaints before anything slow is imported."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas
+
+    from vebnn.tables.model import TableModel
+
+
+class Loaded(NamedTuple):
+    """A model, and the rows it was asked about."""
+
+    model: "TableModel"
+    frame: "pandas.DataFrame"
+
+
+def load_model_and_rows(folder: Path, data: Path) -> Loaded:
+    """Read rows and a model, and check that they fit each other.
+
+    Raises:
+      ValueError: if one of them cannot be read, or the rows lack a column.
+    """
+    from vebnn.tables.encoder import TableEncoder
+    from vebnn.tables.files import read_table
+    from vebnn.tables.folders import read_description
+
+    encoder = TableEncoder.revive(read_description(folder)["encoder"])
+    frame = read_table(data)
+    encoder.encode(frame)
+
+    from vebnn.tables.model import TableModel
+
+    return Loaded(TableModel.load(folder), frame)

@@ -1,0 +1,76 @@
+"""``vebnn serve``: predictions over HTTP."""
+
+import socket
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from vebnn.cli.output import Model
+
+if TYPE_CHECKING:
+    from vebnn.tables.model import TableModel
+
+TIMED_REQUESTS = 50
+
+
+def serve(
+    model: Model,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of them.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8000,
+    max_rows: Annotated[int, typer.Option(help="Most rows of a request.", min=1)] = 10_000,
+    max_bytes: Annotated[int, typer.Option(help="Most bytes of a request.", min=1)] = 5_000_000,
+) -> None:
+    """Answer predictions over HTTP, with a page to try the model by hand.
+
+    POST /predict takes rows as JSON, POST /predict/csv a CSV file; /model
+    describes the model, /openapi.json the service. Ctrl-C ends it.
+    """
+    from vebnn.tables.folders import read_description
+
+    read_description(model)
+    if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "python_multipart")):
+        raise ImportError("A service needs FastAPI and uvicorn: pip install 'vebnn[serve]'.")
+
+    with _listener(host, port) as listener:
+        import uvicorn
+
+        from vebnn.service.app import create_app
+        from vebnn.tables.model import TableModel
+
+        loaded = TableModel.load(model)
+        app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)
+        # Port 0 means any that is free: say which.
+        address = f"http://{host}:{listener.getsockname()[1]}"
+        typer.echo(
+            f"One row takes {_milliseconds(loaded):.1f} ms. Serving on {address}; Ctrl-C ends it."
+        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Take the address before anything slow is loaded."""
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        raise ValueError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --host or --port."
+        ) from error
+
+
+def _milliseconds(model: "TableModel") -> float:
+    """Return the median time of predicting one row, compiled program and all tables included."""
+    import pandas
+
+    row = pandas.DataFrame([{column.name: column.typical for column in model.encoder.columns}])
+    seconds = []
+    for _ in range(TIMED_REQUESTS):
+        started = time.perf_counter()
+        model.predict(row)
+        seconds.append(time.perf_counter() - started)
+    return 1_000 * sorted(seconds)[TIMED_REQUESTS // 2]

@@ -1,0 +1,1 @@
+"""Predictions over HTTP: a small service around one saved model."""

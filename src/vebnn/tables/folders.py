@@ -1,0 +1,75 @@
+"""The folder of a saved model of a table: what may be there, before anything is loaded or trained."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+DESCRIPTION, ROWS = "table.json", "rows.safetensors"
+_FILES = {DESCRIPTION, ROWS, "model.json", "weights.safetensors"}
+
+
+def check_can_save(folder: str | Path) -> None:
+    """Complain about the folder of a model to be saved, before anything is trained.
+
+    Raises:
+      FileExistsError: if it holds something that is not a saved model, or is a file.
+      NotADirectoryError: if a file is in the way.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file. Choose the name of a new folder for the model.")
+    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if not there <= _FILES:
+        raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
+    if any(parent.exists() and not parent.is_dir() for parent in folder.absolute().parents):
+        raise NotADirectoryError(f"A file is in the way of the folder {folder}. Choose another one.")
+
+
+def write_description(body: dict[str, Any]) -> bytes:
+    """Return the content of the description, with a checksum."""
+    description = {"format": FORMAT, "checksum": digest(_canonical(body)), "table": body}
+    return json.dumps(description, indent=2).encode()
+
+
+def read_description(folder: str | Path) -> dict[str, Any]:
+    """Return what a saved model says of itself.
+
+    Raises:
+      ValueError: if there is none, or its files are damaged, edited or of another version.
+    """
+    folder = Path(folder)
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        raise ValueError(
+            f"There is no model of a table in {folder}: {DESCRIPTION} is missing. Make one with "
+            f"vebnn fit."
+        )
+    try:
+        description = json.loads(path.read_bytes())
+        version, body = description["format"], description["table"]
+        whole = description["checksum"] == digest(_canonical(body))
+    except (ValueError, KeyError, TypeError):
+        whole, version = False, FORMAT
+    if version != FORMAT:
+        raise ValueError(
+            f"The model in {folder} has format {version}; this version reads format {FORMAT}. Upgrade "
+            f"vebnn or fit the model again."
+        )
+    if not whole:
+        raise ValueError(f"The file {path} is truncated or was edited. Fit the model again.")
+    for name, wanted in ((ROWS, body["rows"]), ("model.json", body["model"])):
+        path = folder / name
+        if not path.exists() or digest(path.read_bytes()) != wanted:
+            raise ValueError(f"The file {path} is missing or was changed. Fit the model again.")
+    return body
+
+
+def digest(content: bytes) -> str:
+    """Return a checksum."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _canonical(body: dict) -> bytes:
+    return json.dumps(body, sort_keys=True).encode()

@@ -1,0 +1,64 @@
+"""How good predictions are on rows whose targets are known, target by target."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vebnn.metrics import coverage, log_likelihood, rmse
+from vebnn.prediction import Prediction
+
+LEVEL = 0.95
+
+
+class TargetScore(NamedTuple):
+    """Scores of one target, in its units."""
+
+    target: str
+    num_rows: int
+    rmse: float
+    baseline_rmse: float  # of predicting the mean of the training rows, always
+    tll: float  # mean log-density of the observations, natural logarithm
+    level: float  # of the intervals
+    coverage: float  # share of the observations inside their intervals
+    aleatoric_std: float  # median over rows
+    epistemic_std: float  # median over rows
+
+
+def columns_of(values: np.ndarray) -> np.ndarray:
+    """Return ``(rows, targets)``, also for one target given as a vector."""
+    return values[:, None] if values.ndim == 1 else values
+
+
+def score_targets(
+    prediction: Prediction,
+    observed: np.ndarray,
+    targets: tuple[str, ...],
+    means: tuple[float, ...],
+    level: float = LEVEL,
+) -> tuple[TargetScore, ...]:
+    """Compare predictions with observations.
+
+    Args:
+      prediction: of some rows.
+      observed: their targets, ``(rows, targets)``.
+      targets: names of the targets.
+      means: of the targets in the training rows.
+      level: of the intervals whose coverage is asked for.
+    """
+    lower, upper = map(columns_of, prediction.interval(level))
+    mean, variance = columns_of(prediction.mean), columns_of(prediction.variance)
+    aleatoric, epistemic = map(columns_of, (prediction.aleatoric_std, prediction.epistemic_std))
+    return tuple(
+        TargetScore(
+            target=name,
+            num_rows=len(observed),
+            rmse=rmse(y, mean[:, at]),
+            baseline_rmse=rmse(y, np.full_like(y, means[at])),
+            tll=log_likelihood(y, mean[:, at], variance[:, at]),
+            level=level,
+            coverage=coverage(y, lower[:, at], upper[:, at]),
+            aleatoric_std=float(np.median(aleatoric[:, at])),
+            epistemic_std=float(np.median(epistemic[:, at])),
+        )
+        for at, (name, y) in enumerate(zip(targets, observed.T, strict=True))
+    )

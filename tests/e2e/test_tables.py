@@ -1,6 +1,7 @@
 """From a file of rows to predictions, by the real command line."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -157,6 +158,22 @@ def test_serve_on_a_port_that_is_taken(call, alloys_model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert "Choose another" in one_sentence(call("serve", str(alloys_model), "--port", port))
+
+
+def test_data_sets_are_listed(call) -> None:
+    listed = {row["name"]: row for row in json.loads(call("data", "list", "--json").stdout)}
+    assert listed["energy"]["rows"] == 768
+    assert listed["energy"]["targets"] == ["heating_load", "cooling_load"]
+    assert "yacht" in call("data", "list").stdout
+    assert "'iris'" in one_sentence(call("data", "where", "iris"))
+
+
+def test_data_set_is_found(call) -> None:
+    root = os.environ.get("VEBNN_DATA")
+    path = Path(root or "none") / "uci" / "yacht" / "data.txt"
+    if not path.is_file():
+        pytest.skip("needs the yacht set in VEBNN_DATA")
+    assert call("data", "where", "yacht", VEBNN_DATA=str(root)).stdout == f"{path}\n"
 
 
 GOOD = alloys(40)

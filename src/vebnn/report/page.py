@@ -115,7 +115,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "targets": targets,
         "slices_left_out": max(0, len(slices) - MOST_SLICES),
         "training": training,
-        "rounds": model.estimator.rounds_,
+        "rounds": getattr(model.estimator, "rounds_", ()),
         "diagnostics": model.estimator.diagnostics_,
         "settings": _settings(model.estimator),
         "figures": as_script(figures.drawn),

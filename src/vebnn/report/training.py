@@ -11,12 +11,11 @@ MOST_EPOCHS_DRAWN = 600
 
 def training_figures(estimator: Any) -> dict[str, Figure]:
     """Return the curves of a fitted estimator: its mean network, its chains, and their R-hat."""
-    figures = {
-        "The mean network (Step 1)": _mean_figure(np.asarray(estimator.fitted_.mean_history, float)),
-        "The Bayesian network (Step 3)": _trace_figure(
-            np.asarray(estimator.fitted_.posterior.trace, float)
-        ),
-    }
+    figures, fitted = {}, estimator.fitted_
+    if hasattr(fitted, "mean_history"):  # only cooperative training has a mean network of its own
+        figures["The mean network (Step 1)"] = _mean_figure(np.asarray(fitted.mean_history, float))
+    trace = np.asarray(fitted.posterior.trace, float)
+    figures["The Bayesian network (Step 3)"] = _trace_figure(trace)
     if estimator.diagnostics_ is not None:
         figures["Do the chains agree?"] = _r_hat_figure(np.asarray(estimator.diagnostics_.r_hat, float))
     return figures

@@ -176,6 +176,12 @@ def test_data_set_is_found(call) -> None:
     assert call("data", "where", "yacht", VEBNN_DATA=str(root)).stdout == f"{path}\n"
 
 
+def test_data_set_that_is_not_here(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("vebnn.datasets.download.cache_folder", lambda: tmp_path)
+    sentence = one_sentence(call("data", "where", "yacht"))
+    assert "vebnn data fetch yacht" in sentence
+
+
 GOOD = alloys(40)
 
 BAD_INPUTS = {

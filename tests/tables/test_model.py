@@ -9,7 +9,8 @@ import pandas
 import pytest
 
 from alloys import TARGETS, alloys
-from vebnn import PSGLD, VeBNNRegressor
+from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
+from vebnn.report.page import write_report
 from vebnn.tables.advice import advise, coverage_verdict
 from vebnn.tables.effort import new_estimator
 from vebnn.tables.errors import TableError
@@ -80,6 +81,20 @@ def test_saving_again_gives_the_same_files(
     model.save(tmp_path / "again")
     for path in alloys_model.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_jointly_trained_models_are_saved_and_reported(tmp_path: Path) -> None:
+    engine = Ensemble(num_members=2, training=Training(num_epochs=20))
+    plan = plan_table(alloys(40), TARGETS)
+    model = TableModel.fit(JointRegressor(inference=engine, random_state=0), plan)
+    model.save(tmp_path / "m")
+    loaded = TableModel.load(tmp_path / "m")
+    assert type(loaded.estimator) is JointRegressor
+    np.testing.assert_array_equal(
+        loaded.predict(alloys(5)).prediction.mean, model.predict(alloys(5)).prediction.mean
+    )
+    write_report(loaded, alloys(40), tmp_path / "r.html", data_name="a", model_name="m")
 
 
 def test_other_files_are_not_overwritten(model: TableModel, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """``vebnn data …``: the data sets of the benchmarks, and where they are."""
 
-import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,50 +8,52 @@ from rich.console import Console
 from vebnn.cli.groups import new_group
 from vebnn.cli.output import AsJSON, new_table, print_json
 
-data = new_group("List the data sets of the benchmarks, and where they are.")
+Name = Annotated[str, typer.Argument(help="Name of a data set: see vebnn data list.")]
+
+data = new_group("List and download the data sets of the benchmarks.")
 
 
 @data.command("list")
 def list_data(as_json: AsJSON = False) -> None:
     """List the data sets, and whether you have them."""
-    from vebnn.datasets.uci import SOURCES
+    from vebnn.datasets.uci import SOURCES, available
 
     rows: list[dict[str, Any]] = [
         {
             "name": name,
-            "rows": source.num_rows,
-            "features": len(source.feature_names),
-            "targets": list(source.target_names),
-            "there": _file_of(name).is_file(),
+            "rows": SOURCES[name].num_rows,
+            "features": len(SOURCES[name].feature_names),
+            "targets": list(SOURCES[name].target_names),
+            "file": None if path is None else str(path),
         }
-        for name, source in SOURCES.items()
+        for name, path in available().items()
     ]
     if as_json:
         print_json(rows)
         return
     table = new_table("", "name", "rows", "features", "targets", "there")
     for row in rows:
-        there = "yes" if row["there"] else "no"
+        there = "yes" if row["file"] else "no"
         table.add_row(
             row["name"], f"{row['rows']:,}", str(row["features"]), ", ".join(row["targets"]), there
         )
-    console = Console()
-    console.print(table)
-    console.print(f"Looked in {_file_of('<name>')}.", highlight=False, soft_wrap=True, markup=False)
+    Console().print(table)
 
 
 @data.command("where")
-def where(
-    name: Annotated[str, typer.Argument(help="Name of a data set: see vebnn data list.")],
-) -> None:
-    """Print the file of a data set."""
-    from vebnn.datasets.uci import load_uci
+def where(name: Name) -> None:
+    """Print the file of a data set you have."""
+    from vebnn.datasets.uci import where
 
-    load_uci(name)  # says what is wrong, if anything is
-    typer.echo(_file_of(name))
+    path = where(name)
+    if path is None:
+        raise ValueError(f"The {name} set is not here yet. Download it: vebnn data fetch {name}.")
+    typer.echo(path)
 
 
-def _file_of(name: str) -> Path:
-    from vebnn.datasets.uci import FOLDER_VARIABLE
+@data.command("fetch")
+def fetch(name: Name) -> None:
+    """Download a data set unless it is here, and print its file."""
+    from vebnn.datasets.uci import fetch
 
-    return Path(os.environ.get(FOLDER_VARIABLE) or f"${FOLDER_VARIABLE}") / "uci" / name / "data.txt"
+    typer.echo(fetch(name))

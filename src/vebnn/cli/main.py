@@ -30,7 +30,7 @@ commands.command(short_help="Write an HTML report: how good, and what it does no
 commands.command(short_help="Answer predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
 commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
-commands.add_typer(data, name="data", short_help="List the data sets of the benchmarks.")
+commands.add_typer(data, name="data", short_help="List and download the data sets of the benchmarks.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from vebnn.estimators import VeBNNRegressor
+from vebnn.estimators import JointRegressor, VeBNNRegressor
 from vebnn.files import read_arrays, replace_folder, temporary_name, write_arrays, write_bytes
 from vebnn.tables.encoder import TableEncoder
 from vebnn.tables.folders import (
@@ -23,7 +23,7 @@ from vebnn.tables.folders import (
 from vebnn.tables.model import TableModel, TargetFacts, TrainingFacts
 from vebnn.tables.scores import TargetScore
 
-_ESTIMATORS = {kind.__name__: kind for kind in (VeBNNRegressor,)}
+_ESTIMATORS = {kind.__name__: kind for kind in (JointRegressor, VeBNNRegressor)}
 
 
 def save_table_model(model: TableModel, folder: str | Path) -> None:

@@ -39,6 +39,14 @@ def key() -> jax.Array:
     return jax.random.key(0)
 
 
+@pytest.fixture(scope="module")
+def quick_compilation():
+    """For dozens of tiny fits of different shapes: compiling takes far longer than running."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 class LinearProblem(NamedTuple):
     """Bayesian linear regression with known, unequal noise: its posterior has a closed form."""
 

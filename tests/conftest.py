@@ -73,6 +73,14 @@ def alloys_model(alloys_csv: Path, alloys_fit: Any) -> Path:
     return alloys_csv.with_name("alloys.model")
 
 
+@pytest.fixture(scope="module")
+def quick_compilation():
+    """For dozens of tiny fits of different shapes: compiling takes far longer than running."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
 class LinearProblem(NamedTuple):
     """Bayesian linear regression with known, unequal noise: its posterior has a closed form."""
 

@@ -1,6 +1,9 @@
 """Small settings for tests: quick, and no judgement on the method."""
 
-from vebnn import MLP, PSGLD, Training, VeBNNRegressor
+from typing import Any
+
+from vebnn import MLP, PSGLD, JointRegressor, Training, VeBNNRegressor
+from vebnn.inference import ENGINES, Engine
 
 QUICK = {
     "network": MLP((16,), "tanh"),
@@ -15,3 +18,45 @@ QUICK = {
 
 def quick(**changes) -> VeBNNRegressor:
     return VeBNNRegressor(**(QUICK | changes))
+
+
+# For suites in which every engine takes part: a few epochs, and two or three mini-batches in each.
+SHORT = Training(num_epochs=6, batch_size=16, patience=3)
+_CHAINS = {"num_samples": 4, "burn_in": 3, "thinning": 2, "num_chains": 2}
+_BATCHES = _CHAINS | {"batch_size": 16}
+
+# A new engine is one more row: its name → small settings, and the (chains, draws) they ask for.
+SMALL_ENGINES: dict[str, tuple[dict[str, Any], tuple[int, int]]] = {
+    "map": ({"training": SHORT}, (1, 1)),
+    "ensemble": ({"training": SHORT, "num_members": 3}, (3, 1)),
+    "mc_dropout": ({"training": SHORT, "num_samples": 5}, (1, 5)),
+    "bbb": ({"training": SHORT, "num_samples": 4, "num_members": 2}, (2, 4)),
+    "sgld": (_BATCHES | {"pilot": 50}, (2, 4)),
+    "psgld": (_BATCHES, (2, 4)),
+    "sghmc": (_BATCHES | {"pilot": 50}, (2, 4)),
+    "nuts": (_CHAINS | {"burn_in": 30}, (2, 4)),
+}
+
+
+def small_engine(name: str) -> Engine:
+    return ENGINES[name](**SMALL_ENGINES[name][0])
+
+
+def small_network(engine: str) -> MLP:
+    # Enough units that no two of a few masks are likely to be the same.
+    return MLP((30,), "tanh", dropout_rate=0.3) if engine == "mc_dropout" else MLP((4,), "tanh")
+
+
+def small_model(strategy: str, engine: str, random_state: int = 0) -> JointRegressor | VeBNNRegressor:
+    """Return an estimator of one of the two strategies, with any engine."""
+    both = {"inference": small_engine(engine), "random_state": random_state}
+    if strategy == "joint":
+        return JointRegressor(small_network(engine), training=SHORT, **both)
+    return VeBNNRegressor(
+        small_network(engine),
+        variance_network=MLP((3,), "tanh"),
+        mean_training=SHORT,
+        variance_training=SHORT,
+        num_folds=2,
+        **both,
+    )

@@ -9,20 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from settings import quick
-from vebnn import (
-    MAP,
-    MLP,
-    NUTS,
-    PSGLD,
-    SGHMC,
-    SGLD,
-    BayesByBackprop,
-    Ensemble,
-    MCDropout,
-    Training,
-    VeBNNRegressor,
-)
-from vebnn.inference import ENGINES
+from vebnn import MAP, Training, VeBNNRegressor
 from vebnn.persistence import FORMAT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -52,34 +39,6 @@ def test_a_loaded_model_predicts_the_same_bits(model, X, folder):
     assert loaded.get_params() == model.get_params()
     assert loaded.rounds_ == model.rounds_
     assert loaded.diagnostics_.typical_r_hat == model.diagnostics_.typical_r_hat
-
-
-SMALL = {
-    "map": MAP(Training(20)),
-    "ensemble": Ensemble(2, Training(20, patience=9)),
-    "mc_dropout": MCDropout(6, Training(20, patience=9)),
-    "bbb": BayesByBackprop(6, 2, training=Training(20)),
-    "sgld": SGLD(5, burn_in=20, thinning=2, num_chains=2),
-    "psgld": PSGLD(5, burn_in=20, thinning=2, num_chains=2),
-    "sghmc": SGHMC(5, burn_in=20, thinning=2, num_chains=2),
-    "nuts": NUTS(5, burn_in=20, num_chains=2, max_tree_depth=4),
-}
-
-
-@pytest.mark.parametrize("name", sorted(ENGINES))
-def test_every_engine_is_saved(name, X, tmp_path):
-    network = MLP((16,), "tanh", dropout_rate=0.2)
-    model = quick(network=network, inference=SMALL[name]).fit(X, X[:, 0])
-    model.save(tmp_path / "model")
-    loaded = VeBNNRegressor.load(tmp_path / "model")
-    assert loaded.inference == SMALL[name]
-    here, there = model.predict_distribution(X), loaded.predict_distribution(X)
-    for part in ("mean", "aleatoric_variance", "epistemic_variance", "draws"):
-        np.testing.assert_array_equal(getattr(here, part), getattr(there, part))
-    info, same = model.fitted_.posterior.info, loaded.fitted_.posterior.info
-    assert info.keys() == same.keys()
-    for entry in info:
-        np.testing.assert_array_equal(info[entry], same[entry])
 
 
 def test_a_network_of_ones_own_is_passed_again(X, tmp_path):

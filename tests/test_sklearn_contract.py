@@ -1,6 +1,5 @@
 """scikit-learn's own contract suite, on a small and quick configuration."""
 
-import jax
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -24,14 +23,7 @@ EXPECTED_FAILURES = {
 }
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick_compilation():
-    # Dozens of tiny fits of different shapes: compiling takes far longer than running.
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
+@pytest.mark.usefixtures("quick_compilation")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks([SMALL], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_contract(estimator, check):

@@ -234,12 +234,13 @@ class _Learner:
                 HeadObjective(self.skeleton, head),
                 IsotropicPrior(np.float32(settings.prior_precision)),
             ),
-            data=self.data._replace(variance=self.data.variance + constant),
+            data=_noisier(self.data, constant),
             initialise=lambda keys: self._networks(keys)[0],
             starts=starts,
             validation_rows=self.split.set_aside,
             skeleton=self.skeleton,
             monitor=NegativeLogLikelihood(HeadDensity(self.skeleton, head)),
+            held_out=None if self.held_out is None else _noisier(self.held_out, constant),
         )
         posterior = engine.run(self.keys["engine"], problem, stage.within("Inference"))
         means = np.split(evaluate_draws(*_as_parts(posterior, head), self.probe_x), 3, axis=-1)[0]
@@ -319,6 +320,10 @@ class _Learner:
             keys,
             steps=tuple(self.steps),
         )
+
+
+def _noisier(data: Dataset, constant: np.ndarray) -> Dataset:
+    return data._replace(variance=data.variance + constant)
 
 
 def _first(stacked: Params) -> Params:

@@ -57,7 +57,7 @@ def _all() -> list[Method]:
         _joint("ME (MSE)", loss="mse"),
         _joint("MVE (NLL)", loss="nll"),
         _joint("MVE (β-NLL)", loss="beta_nll", beta=None),
-        *(_joint(f"MVE (β-NLL={beta:g})", loss="beta_nll", beta=beta) for beta in BETAS),
+        *(_joint(f"MVE (β-NLL={beta})", loss="beta_nll", beta=beta) for beta in BETAS),
         _joint("MVE (Natural)", loss="natural"),
         _joint("Evidential", loss="evidential"),
         _joint("BNN-Homo (pSGLD)", "pSGLD", variance_head="constant"),

@@ -7,6 +7,7 @@ truncated or edited file is found out. Both are written to a temporary folder th
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -80,11 +81,15 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     """Read a saved estimator; it predicts bit for bit as the one that was saved.
 
     Raises:
-      ValueError: if the files are damaged, edited or of another version, or if the model uses a
-        network or engine of the user's own that was not passed again, or not the same one.
+      ValueError: if the files are damaged, edited or of another version or estimator, or if the model
+        uses a network or engine of the user's own that was not passed again, or not the same one.
     """
     folder = Path(folder)
     body = _read_description(folder)
+    if (kind := body["estimator"]) != estimator.__name__:
+        raise ValueError(
+            f"The model in {folder} is a {kind}, not a {estimator.__name__}. Use {kind}.load(folder)."
+        )
     weights = folder / _WEIGHTS
     if not weights.exists() or _digest(weights.read_bytes()) != body["weights"]:
         raise ValueError(f"The file {weights} is missing, truncated or was edited. Save it again.")
@@ -163,14 +168,21 @@ class _YourOwn:
 
 
 _YOUR_OWN = _YourOwn()
+_OWN_DESCRIBED = {"kind": "your own"}
+_CONTAINERS: dict[str, Callable] = {"tuple": tuple, "list": list, "array": np.asarray}
 
 
 def _describe(value: Any) -> Any:
     if type(value) in _KNOWN.values():
         described = {field.name: _describe(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__, **described}
-    if isinstance(value, tuple):
-        return {"kind": "tuple", "items": [_describe(item) for item in value]}
+    if isinstance(value, tuple | list):
+        items = [_describe(item) for item in value]
+        # One function makes all of an (init, apply) pair the user's own.
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return _OWN_DESCRIBED if _OWN_DESCRIBED in items else {"kind": kind, "items": items}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+        return {"kind": "array", "items": np.atleast_1d(value).tolist()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Path):
@@ -179,7 +191,7 @@ def _describe(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.random.RandomState):
         return None  # it has served its purpose
-    return {"kind": "your own"}
+    return _OWN_DESCRIBED
 
 
 def _revive(value: Any) -> Any:
@@ -188,8 +200,8 @@ def _revive(value: Any) -> Any:
     kind = value.pop("kind")
     if kind == "your own":
         return _YOUR_OWN
-    if kind == "tuple":
-        return tuple(_revive(item) for item in value["items"])
+    if kind in _CONTAINERS:
+        return _CONTAINERS[kind]([_revive(item) for item in value["items"]])
     return _KNOWN[kind](**{name: _revive(item) for name, item in value.items()})
 
 

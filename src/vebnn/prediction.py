@@ -100,6 +100,10 @@ class Prediction:
     def modes(self) -> Modes:
         """The branches of the noise; one, unless the model was made for several."""
         mean, variance, weight = np.broadcast_arrays(*self.components)
+        if weight.shape[1] == 1:
+            # A component may hold ignorance of its own (evidential); the parts themselves do not.
+            parts = (self.mean, self.aleatoric_std, self.epistemic_std, np.ones_like(self.mean))
+            return Modes(*(part[None] for part in parts))
         return Modes(mean.mean(0), np.sqrt(variance.mean(0)), mean.std(0), weight.mean(0))
 
     def quantile(self, q: float | np.ndarray, kind: Kind = "gaussian") -> np.ndarray:

@@ -124,7 +124,7 @@ class JointRegressor(Regressor):
             constant_variance=self._constant_variance(),
             engine=engine,
             training=self.training or default_mean_training(num_rows),
-            learning_rates=tuple(self.learning_rates),
+            learning_rates=tuple(map(float, self.learning_rates)),
             weight_decay=self.weight_decay,
             prior_precision=self.prior_precision,
             validation_fraction=self.validation_fraction,
@@ -145,16 +145,19 @@ class JointRegressor(Regressor):
                 f'The `noise_std` is for loss="mse", where the noise is constant. Got '
                 f"loss={self.loss!r}, which learns it; to add measurement errors, use y_std in fit."
             )
-        given = np.asarray(self.noise_std, float)
-        if not (np.isfinite(given).all() and (given > 0).all()):
-            raise ValueError(f"The `noise_std` must be positive. Got {self.noise_std!r}.")
-        scale = self.y_units_.scale if hasattr(self, "y_units_") else np.ones(given.size)
-        if given.size not in (1, len(scale)):
+        try:
+            given = np.ravel(np.asarray(self.noise_std, float))
+        except (TypeError, ValueError):
+            given = np.array([np.nan])
+        if not (given.size and np.isfinite(given).all() and (given > 0).all()):
             raise ValueError(
-                f"The `noise_std` must be one number, or one for each of the {len(scale)} targets. "
-                f"Got {given.size}."
+                f"The `noise_std` must be a positive number, or one for each target. "
+                f"Got {self.noise_std!r}."
             )
-        return tuple(float(one) for one in (given / scale) ** 2)
+        # Before the targets have been looked at, there is no scale, or that of an earlier fit.
+        scale = self.y_units_.scale if hasattr(self, "y_units_") else np.ones(1)
+        standardised = given / scale if given.size in (1, len(scale)) else given
+        return tuple(float(one) for one in standardised**2)
 
     def _learn(
         self, key: Key, settings: joint.Joint, data: Dataset, held_out: Dataset | None, stage: Stage
@@ -163,6 +166,12 @@ class JointRegressor(Regressor):
             raise ValueError(
                 'The loss "evidential" has no place for known measurement errors. Got `y_std`; use '
                 'loss="nll", or leave it out.'
+            )
+        num_targets = data.target.shape[-1]
+        if settings.constant_variance is not None and len(settings.constant_variance) != num_targets:
+            raise ValueError(
+                f"The `noise_std` must be one number, or one for each of the {num_targets} targets. "
+                f"Got {self.noise_std!r}."
             )
         return joint.fit_joint(key, settings, data, held_out=held_out, stage=stage)
 

@@ -146,7 +146,7 @@ class VeBNNRegressor(Regressor):
             num_folds=self.num_folds,
             rescale_residuals=self.rescale_residuals,
             variance_loss=self.variance_loss,  # type: ignore[arg-type]
-            learning_rates=tuple(self.learning_rates),
+            learning_rates=tuple(map(float, self.learning_rates)),
             mean_training=self.mean_training or default_mean_training(num_rows),
             variance_training=self.variance_training or default_variance_training(num_rows),
             weight_decay=self.weight_decay,

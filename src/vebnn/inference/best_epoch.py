@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from vebnn.inference.problem import Problem
-from vebnn.training import Stage, Trained, Training, all_rows, pad_rows, train_and_refit
+from vebnn.training import Stage, Trained, Training, all_rows, pad_rows, train, train_and_refit
 from vebnn.types import Array, Key, Params
 
 
@@ -21,7 +21,8 @@ def train_for_best_epoch(
     Args:
       key_search: random key of the search for the best epoch.
       key_refit: random key of the training on all rows.
-      problem: the posterior; its ``validation_rows`` are watched and not trained on in the search.
+      problem: the posterior; its ``validation_rows`` are watched and not trained on in the search. If
+        it has rows ``held_out``, these are watched, and the search, on all rows, is all there is.
       starts: start parameters, stacked over runs.
       settings: epochs, learning rate, batch size and patience.
       stage: name and watcher of this piece of work.
@@ -31,6 +32,21 @@ def train_for_best_epoch(
     """
     num_runs = jax.tree.leaves(starts)[0].shape[0]
     rows = np.arange(len(problem.data.x))
+    if problem.held_out is not None:
+        data = jax.tree.map(lambda *parts: np.concatenate(parts), problem.data, problem.held_out)
+        watch = np.arange(len(rows), len(data.x))
+        trained = train(
+            key_search,
+            problem.objective,
+            starts,
+            data,
+            all_rows(len(rows), num_runs),
+            settings,
+            watch_rows=pad_rows([watch] * num_runs),
+            monitor=problem.monitor,
+            stage=stage,
+        )
+        return trained, trained.best_epoch
     # With too few rows to set any aside, the training rows themselves are watched.
     watch = problem.validation_rows if len(problem.validation_rows) else rows
     kept = np.setdiff1d(rows, problem.validation_rows)

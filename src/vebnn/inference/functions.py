@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 from vebnn.types import Array, Dataset, Params
 
@@ -25,6 +26,13 @@ def probe_rows(data: Dataset) -> np.ndarray:
     """Return the numbers of some rows that count, spread evenly over the data."""
     counting = np.flatnonzero(data.weight.reshape(len(data.x), -1).any(1))
     return counting[np.unique(np.linspace(0, len(counting) - 1, MOST_PROBES).round().astype(int))]
+
+
+@eqx.filter_jit
+def unravel_draws(like: Params, draws: Array) -> Params:
+    """Turn flat vectors ``(chains, draws, parameters)`` into parameters shaped like ``like``."""
+    _, unravel = ravel_pytree(like)
+    return jax.vmap(jax.vmap(unravel))(draws)
 
 
 def pool_chains(draws: Params) -> Params:

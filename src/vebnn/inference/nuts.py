@@ -11,6 +11,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.arguments import require_number, require_whole
+from vebnn.inference.functions import unravel_draws
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
 from vebnn.types import Array, Dataset, Key, Params
@@ -117,7 +118,7 @@ class NUTS:
             "gradients_per_transition": np.asarray(end.gradients) / num_kept,
             "step_size": np.exp(np.asarray(end.step_sizes.log_step_size_avg)),
         }
-        return Posterior(_unravel(like, end.draws), trace, True, problem.skeleton, info)
+        return Posterior(gather(unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
 
 
 class _Begin(eqx.Module):
@@ -226,11 +227,6 @@ def _log_density(chain: _Begin | _Advance, data: Dataset) -> Any:
 
 def _where(condition: Array, yes: Any, no: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
-
-
-def _unravel(like: Params, draws: Array) -> Params:
-    _, unravel = ravel_pytree(like)
-    return gather(jax.jit(jax.vmap(jax.vmap(unravel)))(draws))
 
 
 def _blackjax() -> ModuleType:

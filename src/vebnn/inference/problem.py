@@ -20,6 +20,7 @@ class Problem(NamedTuple):
     validation_rows: np.ndarray  # rows to stop early on, for engines that optimise
     skeleton: Any  # the network without weights: equinox.combine(weights, skeleton) is a network
     monitor: Callable[[Params, Dataset], Array] | None = None  # what early stopping watches, if told
+    held_out: Dataset | None = None  # rows never to train on; early stopping watches these instead
 
     def warm_starts(self, num_runs: int) -> Params:
         """Return one warm start per run; more runs than starts go round again."""

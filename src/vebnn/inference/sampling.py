@@ -9,6 +9,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.arguments import require_number, require_whole
+from vebnn.inference.functions import unravel_draws
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import (
     Objective,
@@ -179,7 +180,7 @@ def sample_chains(
     if hasattr(sampler, "diagnose"):
         last_step_size = first_step_size * sampler.decay ** (total - 1)
         info |= gather(jax.vmap(lambda state: sampler.diagnose(state, last_step_size))(end.sampler))
-    return Posterior(gather(_unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
+    return Posterior(gather(unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
 
 
 @eqx.filter_jit
@@ -191,9 +192,3 @@ def _start(key: Key, sampler: Sampler, starts: Params, total: int) -> ChainState
         return ChainState(key, sampler.init(flat), jnp.int32(0), draws, trace, jnp.int32(-1))
 
     return jax.vmap(one)(jax.random.split(key, sampler.num_chains), starts)
-
-
-@eqx.filter_jit
-def _unravel_draws(like: Params, draws: Array) -> Params:
-    _, unravel = ravel_pytree(like)
-    return jax.vmap(jax.vmap(unravel))(draws)

@@ -1,18 +1,17 @@
 """Where the noise of a jointly trained network comes from, if not from a head on the shared trunk."""
 
-from dataclasses import dataclass
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from vebnn.networks.adapters import as_recipe
-from vebnn.types import Array, Key, Module
+from vebnn.types import Array, Key, Module, Recipe
+
+# Recipes that are modules, because a network of the user's own holds arrays, which are inputs of a
+# compiled program and no part of it.
 
 
-@dataclass(frozen=True)
-class Separate:
+class Separate(eqx.Module):
     """Recipe of two networks side by side: one for the mean, one for the rest.
 
     Args:
@@ -21,8 +20,8 @@ class Separate:
       parts: how many numbers describe one target.
     """
 
-    mean: Any
-    rest: Any
+    mean: Recipe = eqx.field(converter=as_recipe)
+    rest: Recipe = eqx.field(converter=as_recipe)
     parts: int
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
@@ -30,13 +29,12 @@ class Separate:
         key_mean, key_rest = jax.random.split(key)
         first = out_size // self.parts
         return _SideBySide(
-            as_recipe(self.mean).build(in_shape, first, key=key_mean),
-            as_recipe(self.rest).build(in_shape, out_size - first, key=key_rest),
+            self.mean.build(in_shape, first, key=key_mean),
+            self.rest.build(in_shape, out_size - first, key=key_rest),
         )
 
 
-@dataclass(frozen=True)
-class ConstantRest:
+class ConstantRest(eqx.Module):
     """Recipe of a network for the mean, with one constant for each of the other parts.
 
     Args:
@@ -44,13 +42,13 @@ class ConstantRest:
       parts: how many numbers describe one target.
     """
 
-    mean: Any
+    mean: Recipe = eqx.field(converter=as_recipe)
     parts: int
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
         """Return the network and its constants, which start at zero."""
         first = out_size // self.parts
-        network = as_recipe(self.mean).build(in_shape, first, key=key)
+        network = self.mean.build(in_shape, first, key=key)
         return _SideBySide(network, _Constant(jnp.zeros(out_size - first)))
 
 

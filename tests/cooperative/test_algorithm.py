@@ -16,30 +16,6 @@ def data():
     return X, np.sin(X[:, 0]) + (0.1 + 0.1 * np.abs(X[:, 0])) * rng.normal(size=90)
 
 
-class Stages:
-    """Notes the name of every stage that is run."""
-
-    def __init__(self):
-        self.names = []
-
-    def restore(self, stage, state):
-        self.names.append(stage)
-        return state
-
-    def report(self, *_):
-        pass
-
-    def close(self, finished):
-        pass
-
-
-@pytest.fixture
-def stages(monkeypatch):
-    seen = Stages()
-    monkeypatch.setattr("vebnn.estimators.regressor.Progress", lambda: seen)
-    return seen
-
-
 def test_rounds_repeat_steps_2_and_3(data, stages):
     model = quick(rounds=2, residuals="in_sample", verbose=1).fit(*data)
     assert stages.names == [

@@ -22,7 +22,7 @@ def test_noise_may_have_a_network_of_its_own(held, tmp_path):
     np.testing.assert_array_equal(loaded.predict_distribution(held["X"]).variance, prediction.variance)
 
 
-def test_sequences_of_targets():
+def test_sequences_of_targets(tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 6, 2))
     y = X @ [[1.0], [-1.0]] + rng.normal(0, 0.1, (40, 6, 1))
@@ -31,12 +31,20 @@ def test_sequences_of_targets():
         return jax.random.normal(key, (x.shape[1], 1))
 
     network = (init, lambda params, x: x @ params)
-    model = quick_joint(network=network, variance_head="constant", prior_precision=1e-3)
+    settings = {"variance_head": "constant", "prior_precision": 1e-3, "learning_rates": [1e-2]}
+    model = quick_joint(network=network, **settings)
     prediction = model.fit(X[:30], y[:30], X_val=X[30:], y_val=y[30:]).predict_distribution(X)
     assert prediction.mean.shape == prediction.std.shape == (40, 6, 1)
     assert prediction.components.mean.shape == (1, 1, 40, 6, 1)
     assert len(np.unique(prediction.aleatoric_std)) == 1
     assert np.corrcoef(prediction.mean.ravel(), y.ravel())[0, 1] > 0.7
+    # The pair is the user's own, and has to be passed again; the list is an argument like any other.
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"Pass it again: load\(folder, network=...\)"):
+        JointRegressor.load(tmp_path / "model")
+    loaded = JointRegressor.load(tmp_path / "model", network=network)
+    assert loaded.learning_rates == [1e-2]
+    np.testing.assert_array_equal(loaded.predict(X), prediction.mean)
 
 
 def test_another_fit_has_other_targets(sine):

@@ -81,6 +81,48 @@ def quick_compilation():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
+@pytest.fixture(scope="session")
+def sine() -> tuple[np.ndarray, np.ndarray]:
+    """Sixty rows of a sine with noise, in units that are far from standardised."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (60, 2))
+    return X, 30 + 8 * np.sin(X[:, 0]) + rng.normal(0, 2, 60)
+
+
+@pytest.fixture(scope="session")
+def held(sine) -> dict[str, np.ndarray]:
+    """Return arguments of fit: some rows are held out, which spares a network its second training."""
+    X, y = sine
+    return {"X": X[:50], "y": y[:50], "X_val": X[50:], "y_val": y[50:]}
+
+
+class Stages:
+    """Notes the name of every stage that is run, and how many runs are its fleet."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.num_runs: dict[str, int] = {}
+
+    def restore(self, stage: str, state: Any) -> Any:
+        self.names.append(stage)
+        self.num_runs[stage] = len(state.key)
+        return state
+
+    def report(self, *_: Any) -> None:
+        pass
+
+    def close(self, finished: bool) -> None:
+        pass
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> Stages:
+    """What estimators with ``verbose=1`` show, noted down."""
+    seen = Stages()
+    monkeypatch.setattr("vebnn.estimators.regressor.Progress", lambda: seen)
+    return seen
+
+
 class LinearProblem(NamedTuple):
     """Bayesian linear regression with known, unequal noise: its posterior has a closed form."""
 

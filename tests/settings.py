@@ -1,9 +1,15 @@
 """Small settings for tests: quick, and no judgement on the method."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
+import jax
+import numpy as np
+
 from vebnn import MLP, PSGLD, JointRegressor, Training, VeBNNRegressor
-from vebnn.inference import ENGINES, Engine
+from vebnn.inference import ENGINES, Engine, Posterior, Problem
+from vebnn.training import Stage
+from vebnn.types import Key
 
 QUICK = {
     "network": MLP((16,), "tanh"),
@@ -18,6 +24,29 @@ QUICK = {
 
 def quick(**changes) -> VeBNNRegressor:
     return VeBNNRegressor(**(QUICK | changes))
+
+
+BRIEF = Training(num_epochs=60, learning_rate=1e-2)  # one batch: random orders do not matter
+
+
+def quick_joint(**changes) -> JointRegressor:
+    plain = {"network": MLP((5,), "tanh"), "training": BRIEF, "random_state": 0}
+    return JointRegressor(**(plain | changes))
+
+
+@dataclass(frozen=True)
+class Stay:
+    """An engine that takes the warm start for the whole posterior, and notes what it was given."""
+
+    training: Training = BRIEF
+    problems: list[Problem] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        self.problems.append(problem)
+        self.rates.append(self.training.learning_rate)
+        draws = jax.tree.map(lambda leaf: leaf[:1, None], problem.starts)
+        return Posterior(draws, np.zeros((1, 1)), False, problem.skeleton, {})
 
 
 # For suites in which every engine takes part: a few epochs, and two or three mini-batches in each.

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from settings import quick
-from vebnn import MAP, Training, VeBNNRegressor
+from vebnn import MAP, JointRegressor, Training, VeBNNRegressor
 from vebnn.persistence import FORMAT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -60,6 +60,11 @@ def test_another_network_than_the_saved_one_is_refused(X, tmp_path):
     bent = eqx.nn.MLP(3, 1, 8, 1, activation=jax.numpy.tanh, key=jax.random.key(0))
     with pytest.raises(ValueError, match="does not give the saved outputs"):
         VeBNNRegressor.load(tmp_path / "model", network=bent)
+
+
+def test_the_wrong_class_says_which_is_right(folder):
+    with pytest.raises(ValueError, match=r"is a VeBNNRegressor, not a JointRegressor. Use VeBNN"):
+        JointRegressor.load(folder)
 
 
 @dataclass(frozen=True)

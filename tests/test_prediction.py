@@ -67,6 +67,68 @@ def test_mixture_quantile_inverts_the_cdf(draws, noise, q):
     np.testing.assert_allclose(one.cdf(one.quantile(q, "mixture"), "mixture"), q, atol=1e-6)
 
 
+@pytest.fixture
+def branching():
+    # Two draws, two modes, three rows; weights differ from row to row and from draw to draw.
+    mean = np.array([[[-3.0, 0.0, 1.0], [3.0, 0.5, 1.0]], [[-2.0, 0.2, 1.5], [4.0, 0.1, 0.5]]])
+    variance = np.array([[[0.2, 1.0, 0.3]], [[0.5, 2.0, 0.1]]])  # the same for both modes
+    first = np.array([[0.3, 0.9, 0.5], [0.4, 0.8, 0.5]])
+    weight = np.stack([first, 1 - first], 1)
+    centre = np.sum(weight * mean, 1)
+    own = np.sum(weight * (variance + mean**2), 1) - centre**2
+    return Prediction(
+        mean=centre.mean(0),
+        aleatoric_variance=own.mean(0),
+        epistemic_variance=centre.var(0),
+        load_components=lambda: Components(mean, variance, weight),
+    )
+
+
+def by_hand(prediction, function, y):
+    """Average a function of single Gaussians over draws and modes, one by one."""
+    mean, variance, weight = prediction.components
+    variance = np.broadcast_to(variance, mean.shape)
+    total = np.zeros(3)
+    for draw in range(2):
+        for mode in range(2):
+            here = (draw, mode)
+            total += 0.5 * weight[here] * function(y, mean[here], np.sqrt(variance[here]))
+    return total
+
+
+def test_mixtures_of_several_modes_by_hand(branching):
+    y = np.array([2.5, 0.3, -0.2])
+    density = by_hand(branching, stats.norm.pdf, y)
+    np.testing.assert_allclose(branching.log_prob(y, "mixture"), np.log(density), rtol=1e-10)
+    below = by_hand(branching, stats.norm.cdf, y)
+    np.testing.assert_allclose(branching.cdf(y, "mixture"), below, rtol=1e-10)
+    levels = np.array([0.1, 0.5, 0.9])
+    for level, quantile in zip(levels, branching.quantile(levels, "mixture"), strict=True):
+        np.testing.assert_allclose(by_hand(branching, stats.norm.cdf, quantile), level, atol=1e-8)
+
+
+def test_samples_of_several_modes_have_the_moments(branching):
+    samples = branching.sample(200_000, random_state=0)
+    np.testing.assert_allclose(samples.mean(0), branching.mean, atol=0.03)
+    np.testing.assert_allclose(samples.std(0), branching.std, rtol=0.01)
+    # Between the branches of the first row there is next to nothing.
+    gap = np.mean((samples[:, 0] > -0.5) & (samples[:, 0] < 0.5))
+    expected = by_hand(branching, stats.norm.cdf, 0.5) - by_hand(branching, stats.norm.cdf, -0.5)
+    assert gap == pytest.approx(expected[0], abs=2e-3)
+
+
+def test_draws_and_modes_have_their_shapes(branching, prediction):
+    np.testing.assert_allclose(branching.draws[1, 0], 0.4 * -2 + 0.6 * 4)
+    assert branching.modes.mean.shape == branching.modes.weight.shape == (2, 3)
+    np.testing.assert_allclose(branching.modes.weight.sum(0), 1)
+    # With one mode, it is the prediction itself.
+    (mean,), (noise,), (ignorance,), (weight,) = prediction.modes
+    np.testing.assert_array_equal(mean, prediction.mean)
+    np.testing.assert_array_equal(noise, prediction.aleatoric_std)
+    np.testing.assert_array_equal(ignorance, prediction.epistemic_std)
+    np.testing.assert_array_equal(weight, 1)
+
+
 def test_intervals_hold_what_they_promise(prediction):
     for kind in ("gaussian", "mixture"):
         lower, upper = prediction.interval(0.8, kind)

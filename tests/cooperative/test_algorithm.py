@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from settings import quick
+from vebnn import VeBNNRegressor
 from vebnn.observers import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -14,30 +15,6 @@ def data():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (90, 1))
     return X, np.sin(X[:, 0]) + (0.1 + 0.1 * np.abs(X[:, 0])) * rng.normal(size=90)
-
-
-class Stages:
-    """Notes the name of every stage that is run."""
-
-    def __init__(self):
-        self.names = []
-
-    def restore(self, stage, state):
-        self.names.append(stage)
-        return state
-
-    def report(self, *_):
-        pass
-
-    def close(self, finished):
-        pass
-
-
-@pytest.fixture
-def stages(monkeypatch):
-    seen = Stages()
-    monkeypatch.setattr("vebnn.estimators.regressor.Progress", lambda: seen)
-    return seen
 
 
 def test_rounds_repeat_steps_2_and_3(data, stages):
@@ -77,6 +54,46 @@ def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
 def test_a_refit_sees_all_rows(data, stages):
     quick(refit=True, verbose=1).fit(*data)
     assert stages.names[:2] == ["Step 1", "Step 1 · all rows"]
+
+
+def test_the_best_learning_rate_trains_step_1(data, stages):
+    # One that goes nowhere, and that of the settings, which gives the same bits as no choice at all.
+    rates = (1e-6, quick().mean_training.learning_rate)
+    model = quick(learning_rates=rates, verbose=1).fit(*data)
+    assert stages.names[:2] == ["Step 1 · learning rates", "Step 1"]
+    assert stages.num_runs["Step 1 · learning rates"] == 2
+    plain = quick().fit(*data)
+    np.testing.assert_array_equal(model.predict(data[0]), plain.predict(data[0]))
+    slow = quick(learning_rates=rates[:1]).fit(*data)
+    assert (slow.predict(data[0]) != plain.predict(data[0])).any()
+
+
+@pytest.fixture(scope="module")
+def by_gamma(data):
+    return quick().fit(*data).predict_distribution(data[0]).aleatoric_std
+
+
+@pytest.mark.parametrize("variance_loss", ["nll", "beta_nll", "natural"])
+def test_step_2_with_another_loss(data, variance_loss, by_gamma, tmp_path):
+    model = quick(variance_loss=variance_loss).fit(*data)
+    prediction = model.predict_distribution(data[0])
+    # The same noise in another way: near that of the Gamma, and not the same.
+    ratio = prediction.aleatoric_std / by_gamma
+    assert 0.5 < np.median(ratio) < 2
+    assert (ratio != 1).all()
+    model.save(tmp_path / "model")
+    loaded = VeBNNRegressor.load(tmp_path / "model")
+    assert loaded.variance_loss == variance_loss
+    there = loaded.predict_distribution(data[0])
+    np.testing.assert_array_equal(there.aleatoric_std, prediction.aleatoric_std)
+    np.testing.assert_array_equal(there.draws, prediction.draws)
+
+
+def test_wrong_choices_get_a_sentence(data):
+    with pytest.raises(ValueError, match="`variance_loss` must be one of 'gamma', 'nll'"):
+        quick(variance_loss="mse").fit(*data)
+    with pytest.raises(ValueError, match="`learning_rates` must be a tuple"):
+        quick(learning_rates=1e-3).fit(*data)
 
 
 @pytest.mark.parametrize("pieces", [1, 3])

@@ -31,3 +31,24 @@ def test_one_member_is_plain_training(linear, key: jax.Array) -> None:
     # Neither the first epoch nor the last one: the search has a say.
     assert 1 < searched.best_epoch[0] < 40
     np.testing.assert_allclose(draws[0], flatten(expected.params), rtol=1e-5, atol=1e-6)
+
+
+def test_rows_held_out_are_watched_and_nothing_is_trained_anew(linear, key: jax.Array) -> None:
+    apart = jax.tree.map(lambda leaf: leaf[45:], linear.data)
+    rest = jax.tree.map(lambda leaf: leaf[:45], linear.data)
+    problem = linear.problem._replace(data=rest, held_out=apart, validation_rows=np.arange(9))
+    posterior = Ensemble(1, SETTINGS).run(key, problem, SILENT)
+    key_init, key_search, _ = jax.random.split(key, 3)
+    expected = train(
+        key_search,
+        problem.objective,
+        problem.initialise(jax.random.split(key_init, 1)),
+        linear.data,
+        np.arange(45)[None],
+        SETTINGS,
+        watch_rows=np.arange(45, 61)[None],
+    )
+    assert 1 < expected.best_epoch[0] < 40
+    np.testing.assert_array_equal(posterior.info["best_epoch"], expected.best_epoch)
+    found = flatten(posterior.draws)[0]
+    np.testing.assert_allclose(found, flatten(expected.params), rtol=1e-5, atol=1e-6)

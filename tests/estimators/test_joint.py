@@ -1,0 +1,109 @@
+"""The joint baselines as an estimator: networks of all kinds, and sentences for wrong arguments."""
+
+import jax
+import numpy as np
+import pytest
+
+from settings import Stay, quick_joint
+from vebnn import MLP, JointRegressor, joint
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+
+def test_noise_may_have_a_network_of_its_own(held, tmp_path):
+    model = quick_joint(variance_head="separate", variance_network=MLP((3,), "tanh")).fit(**held)
+    network = model.fitted_.posterior.draws
+    assert network.mean.weights[0].shape == (1, 1, 5, 2)
+    assert network.rest.weights[0].shape == (1, 1, 3, 2)
+    prediction = model.predict_distribution(held["X"])
+    assert len(np.unique(prediction.aleatoric_std)) == 50
+    model.save(tmp_path / "model")
+    loaded = JointRegressor.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_distribution(held["X"]).variance, prediction.variance)
+
+
+def test_sequences_of_targets(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 6, 2))
+    y = X @ [[1.0], [-1.0]] + rng.normal(0, 0.1, (40, 6, 1))
+
+    def init(key, x):
+        return jax.random.normal(key, (x.shape[1], 1))
+
+    network = (init, lambda params, x: x @ params)
+    settings = {"variance_head": "constant", "prior_precision": 1e-3, "learning_rates": [1e-2]}
+    model = quick_joint(network=network, **settings)
+    prediction = model.fit(X[:30], y[:30], X_val=X[30:], y_val=y[30:]).predict_distribution(X)
+    assert prediction.mean.shape == prediction.std.shape == (40, 6, 1)
+    assert prediction.components.mean.shape == (1, 1, 40, 6, 1)
+    assert len(np.unique(prediction.aleatoric_std)) == 1
+    assert np.corrcoef(prediction.mean.ravel(), y.ravel())[0, 1] > 0.7
+    # The pair is the user's own, and has to be passed again; the list is an argument like any other.
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"Pass it again: load\(folder, network=...\)"):
+        JointRegressor.load(tmp_path / "model")
+    loaded = JointRegressor.load(tmp_path / "model", network=network)
+    assert loaded.learning_rates == [1e-2]
+    np.testing.assert_array_equal(loaded.predict(X), prediction.mean)
+
+
+def test_another_fit_has_other_targets(sine):
+    X, y = sine
+    model = quick_joint(loss="mse", noise_std=1.0, inference=Stay()).fit(X, y)
+    two = np.column_stack([y, -y])
+    model.set_params(noise_std=(1.0, 2.0)).fit(X, two)
+    np.testing.assert_allclose(model.predict_distribution(X).aleatoric_std[0], [1, 2], rtol=1e-6)
+    with pytest.raises(ValueError, match="one number, or one for each of the 1 targets"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["beta_nll", "evidential"])
+@pytest.mark.parametrize("inference", ["psgld", "sgld", "sghmc", "nuts", "bbb"])
+def test_what_is_no_likelihood_is_not_sampled(loss, inference, sine):
+    with pytest.raises(ValueError, match=f"'{loss}' is no likelihood, so .* would sample nothing"):
+        quick_joint(loss=loss, inference=inference).fit(*sine)
+
+
+@pytest.mark.parametrize("inference", [None, "map", "ensemble", "mc_dropout"])
+@pytest.mark.parametrize("loss", joint.LOSSES)
+def test_everything_can_be_optimised(loss, inference):
+    settings = JointRegressor(loss=loss, inference=inference)._settings(num_rows=20)
+    assert settings.head(0.5).parts == {"mse": 1, "evidential": 4}.get(loss, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"loss": "mae"}, "`loss` must be one of 'mse', 'nll', .*. Got 'mae'"),
+        ({"beta": 1.5}, r"`beta` must be a number in \[0, 1\]. Got 1.5"),
+        ({"beta": "half"}, "`beta` must be a number"),
+        ({"evidence_penalty": -1}, r"`evidence_penalty` must be a number in \[0, inf\)"),
+        ({"variance_head": "own"}, "`variance_head` must be one of 'shared', 'separate', 'constant'"),
+        ({"inference": "hmc"}, "`inference` must be one of 'map', .*'nuts'. Got 'hmc'"),
+        ({"training": 100}, r"`training` must be a Training\(...\) or None. Got 100"),
+        ({"learning_rates": 1e-3}, "`learning_rates` must be a tuple of numbers such as"),
+        ({"learning_rates": (1e-3, 0)}, "`learning_rates` must be a number in"),
+        ({"weight_decay": -1}, "`weight_decay` must be a number in"),
+        ({"prior_precision": 0}, "`prior_precision` must be a number in"),
+        ({"validation_fraction": 1}, r"`validation_fraction` must be a number in \(0, 1\)"),
+        ({"checkpoint": "x", "random_state": None}, "`checkpoint` needs a `random_state`"),
+        ({"noise_std": 1.0}, "`noise_std` is for loss=\"mse\".* Got loss='nll', which learns it"),
+        ({"loss": "mse", "noise_std": 0}, "`noise_std` must be a positive number.* Got 0"),
+        ({"loss": "mse", "noise_std": np.nan}, "`noise_std` must be a positive number"),
+        ({"loss": "mse", "noise_std": "low"}, "`noise_std` must be a positive number.* Got 'low'"),
+        ({"loss": "mse", "noise_std": ()}, "`noise_std` must be a positive number"),
+        ({"loss": "mse", "noise_std": (1, 2, 3)}, "one for each of the 1 targets"),
+        ({"network": 3}, "`network` must be a recipe such as"),
+        ({"inference": "mc_dropout"}, "MC dropout needs a network with dropout"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence_before_training(change, sentence, sine, monkeypatch):
+    monkeypatch.setattr(joint, "train", lambda *_, **__: pytest.fail("trained"))
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        quick_joint(**change).fit(*sine)
+
+
+def test_evidential_has_no_place_for_measurement_errors(sine, monkeypatch):
+    monkeypatch.setattr(joint, "train", lambda *_, **__: pytest.fail("trained"))
+    with pytest.raises(ValueError, match=r"no place for known measurement errors. Got `y_std`"):
+        quick_joint(loss="evidential").fit(*sine, y_std=np.ones(60))

@@ -57,6 +57,7 @@ class MixtureCooperative:
       choose_round: ``"validation"`` takes the round with the smallest validation NLL; ``"last"``.
       residuals: ``"cross_fit"``, or ``"in_sample"`` (paper).
       num_folds: number of networks for ``"cross_fit"``.
+      starting_noise: Step 1's constant noise, ``"shared"`` by all modes or ``"per_mode"``.
       num_starts: random starts of Step 1; the best on the watched rows is kept.
       em_steps: how often Step 2 assigns rows to modes and learns the noise of each.
       rescale_residuals: give Step 2 residuals of mean one, per output and mode.
@@ -75,6 +76,7 @@ class MixtureCooperative:
     choose_round: Literal["validation", "last"]
     residuals: Literal["cross_fit", "in_sample"]
     num_folds: int
+    starting_noise: Literal["shared", "per_mode"]
     num_starts: int
     em_steps: int
     rescale_residuals: bool
@@ -98,7 +100,7 @@ class FittedMixture(NamedTuple):
     """What the algorithm leaves behind, in standardised units."""
 
     mean_params: Params  # Step 1
-    constant_variance: np.ndarray  # (outputs, modes): Step 1's own idea of the noise
+    constant_variance: np.ndarray  # (outputs, modes or 1): Step 1's own idea of the noise
     start_nll: np.ndarray  # (starts,): validation NLL per observation of every start of Step 1
     noise: Noise  # Step 2 of the chosen round
     posterior: Posterior  # Step 3 of the chosen round
@@ -209,12 +211,13 @@ class _Learner:
         """Train means, coefficients and a constant noise per mode, from several random starts."""
         num_starts = self.settings.num_starts
         dtype = jax.tree.leaves(self.fresh)[0].dtype
-        # Modes start with the same wide noise, and part as it falls: fewer end on the wrong rows.
-        wide = jnp.zeros((num_starts, self.out_size, self.settings.num_modes), dtype)
-        fresh = ModesAndNoise(self.fresh, wide)
+        num_noises = self.settings.num_modes if self.settings.starting_noise == "per_mode" else 1
+        log_variance = np.log(likelihood.starting_variance(self.settings.num_modes))
+        noises = jnp.full((num_starts, self.out_size, num_noises), log_variance, dtype)
+        fresh = ModesAndNoise(self.fresh, noises)
         trained = self._train(
             self._key("step 1"),
-            MixtureNoiseLearned(self.skeleton),
+            MixtureNoiseLearned(self.skeleton, self.settings.num_modes),
             fresh,
             self.both,
             [0] * num_starts,
@@ -232,7 +235,7 @@ class _Learner:
         starts = jax.tree.map(lambda leaf: jnp.stack([leaf] * self.num_folds), first.fresh)
         trained = self._train(
             self._key("folds"),
-            MixtureNoiseLearned(self.skeleton),
+            MixtureNoiseLearned(self.skeleton, self.settings.num_modes),
             starts,
             self.both,
             list(range(1, self.num_folds + 1)),

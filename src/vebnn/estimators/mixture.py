@@ -52,6 +52,8 @@ class MixtureRegressor(Regressor):
       residuals: ``"cross_fit"`` learns the noise from rows the modes had not seen, ``"in_sample"``
         from those they were trained on, which makes the noise look too small.
       num_folds: networks used for ``"cross_fit"``.
+      starting_noise: the constant noise of Step 1: ``"shared"`` by all modes, or one ``"per_mode"``, for
+        modes that differ in nothing but their noise.
       num_starts: random starts of Step 1, of which the best is kept.
       em_steps: how often Step 2 assigns rows to modes, and learns the noise of each.
       rescale_residuals: learn the noise of each mode relative to its mean size.
@@ -87,6 +89,7 @@ class MixtureRegressor(Regressor):
         choose_round: str = "validation",
         residuals: str = "cross_fit",
         num_folds: int = 5,
+        starting_noise: str = "shared",
         num_starts: int = 4,
         em_steps: int = 3,
         rescale_residuals: bool = True,
@@ -107,6 +110,7 @@ class MixtureRegressor(Regressor):
         self.choose_round = choose_round
         self.residuals = residuals
         self.num_folds = num_folds
+        self.starting_noise = starting_noise
         self.num_starts = num_starts
         self.em_steps = em_steps
         self.rescale_residuals = rescale_residuals
@@ -125,6 +129,7 @@ class MixtureRegressor(Regressor):
         require_whole("num_folds", self.num_folds, 2)
         require_one_of("choose_round", self.choose_round, ("validation", "last"))
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample"))
+        require_one_of("starting_noise", self.starting_noise, ("shared", "per_mode"))
         self._check_common(("mean_training", "variance_training"))
         require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
         require_number("prior_precision", self.prior_precision, 0, np.inf)
@@ -139,6 +144,7 @@ class MixtureRegressor(Regressor):
             choose_round=self.choose_round,  # type: ignore[arg-type]
             residuals=self.residuals,  # type: ignore[arg-type]
             num_folds=self.num_folds,
+            starting_noise=self.starting_noise,  # type: ignore[arg-type]
             num_starts=self.num_starts,
             em_steps=self.em_steps,
             rescale_residuals=self.rescale_residuals,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import logsumexp
 
 from vebnn.likelihoods import gaussian
@@ -21,10 +22,34 @@ class Mixture(NamedTuple):
     log_weight: Array  # log π_m; the weights sum to one over modes
 
 
+def starting_centres(num_modes: int) -> np.ndarray:
+    """Return where the modes of a network with all outputs zero are, in standardised units.
+
+    They are evenly spaced, from one std of the targets below their mean to one above.
+    """
+    return np.linspace(-1.0, 1.0, num_modes) if num_modes > 1 else np.zeros(1)
+
+
+def starting_variance(num_modes: int) -> float:
+    """Return the noise to start with: a std of a quarter of the way from one centre to the next.
+
+    Modes that start apart, in the same order at every x, and with a noise that lets each row belong to
+    the nearest of them keep their branches. With a wide noise all modes would first gather at the mean,
+    then part at every x on their own, and exchange branches where they had parted differently; training
+    does not mend that, because one branch would have to pass through the other.
+    """
+    return (0.5 / (num_modes - 1)) ** 2 if num_modes > 1 else 1.0
+
+
 def from_network(raw: Array, num_modes: int) -> Mixture:
-    """Split ``(..., 2 · outputs · modes)`` network outputs into means and logits of the weights."""
+    """Split ``(..., 2 · outputs · modes)`` network outputs into means and logits of the weights.
+
+    Means are counted from the :func:`starting_centres`.
+    """
     mean, logit = (by_mode(part, num_modes) for part in jnp.split(raw, 2, axis=-1))
-    return Mixture(mean, jax.nn.log_softmax(logit, axis=-1))
+    centre = jnp.asarray(starting_centres(num_modes), raw.dtype)
+    centre = centre.reshape((1,) * (mean.ndim - 1) + centre.shape)
+    return Mixture(mean + centre, jax.nn.log_softmax(logit, axis=-1))
 
 
 def by_mode(flat: Array, num_modes: int) -> Array:

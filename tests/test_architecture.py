@@ -18,7 +18,9 @@ LEVELS = (
     {"cooperative", "joint"},
     {"prediction", "calibration", "diagnostics", "presets"},
     {"estimators", "persistence", "observers", "methods"},
-    {"plots", "report", "experiments"},
+    {"plots", "report"},
+    {"plots_two_modes"},
+    {"experiments"},
     {"cli"},
 )
 # Level 0 is the ground everything stands on, itself included. On level 6 the estimator is the face

@@ -22,7 +22,7 @@ GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"
 BLACK, GREY, PALE = "#1A1A1A", "#8C8C8C", "#F1F1F1"
 
 TWO_SIDED_95 = float(special.ndtri(0.975))
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "axes.edgecolor": GREY,
@@ -76,7 +76,7 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
       num_points: resolution along x.
     """
     steps = steps_along(model, np.linspace(*PLOT_RANGE, num_points))
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(11.5, 7.6), layout="constrained", facecolor="white")
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         panels = (_draw_truth, _draw_step_1, _draw_step_2, _draw_step_3)
@@ -104,7 +104,7 @@ def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Pa
     """Write ``name.png`` and ``name.svg`` to a folder, each whole or not at all."""
     paths = Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg"
     FigureCanvasAgg(figure)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         for path in paths:
             content = io.BytesIO()
             kind = path.suffix[1:]

@@ -4,87 +4,29 @@ The mean network becomes a mixture density network (Bishop 1994) with a mean and
 every mode; the variance network learns one noise for every mode.
 """
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy import special
 
+from vebnn.cooperative.mixture_steps import HEAD, MixtureCooperative, MixtureSteps, StepOne
 from vebnn.cooperative.modes import (
     NoiseOfModes,
     WholePosterior,
     match_labels,
-    relabelled,
     split_whole,
     whole_posterior,
 )
 from vebnn.cooperative.scores import leave_one_out
-from vebnn.cooperative.variance import Noise, Residuals, aleatoric_variance, train_variance
-from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains, probe_rows
-from vebnn.inference.problem import check_engine
+from vebnn.cooperative.variance import Noise
+from vebnn.inference import Posterior
+from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
 from vebnn.likelihoods import mixture as likelihood
 from vebnn.likelihoods.heads import Parts
-from vebnn.likelihoods.mixture import Mixture, by_mode, flat
-from vebnn.likelihoods.of_networks import (
-    IsotropicPrior,
-    MixtureNoiseGiven,
-    MixtureNoiseLearned,
-    ModesAndNoise,
-)
-from vebnn.likelihoods.residuals import VARIANCE_HEADS
-from vebnn.networks.adapters import build_networks
-from vebnn.training import Objective, Split, Stage, Trained, Training, pad_rows, split_rows, train
-from vebnn.types import Dataset, Key, LogLikelihood, Params
-
-HEAD = VARIANCE_HEADS["gamma"]
-# What a row counts for a mode it does not belong to: a mode without any row keeps a finite noise.
-FAINTEST = 1e-6
-
-
-@dataclass(frozen=True)
-class MixtureCooperative:
-    """Settings of the algorithm.
-
-    Args:
-      network: recipe of the network for means and coefficients of the modes.
-      variance_network: recipe of the variance network.
-      num_modes: Gaussians in the mixture of every target.
-      engine: inference engine of Step 3.
-      rounds: K, how often Steps 2 and 3 are repeated.
-      choose_round: ``"validation"`` takes the round with the smallest validation NLL; ``"last"``.
-      residuals: ``"cross_fit"``, or ``"in_sample"`` (paper).
-      num_folds: number of networks for ``"cross_fit"``.
-      starting_noise: Step 1's constant noise, ``"shared"`` by all modes or ``"per_mode"``.
-      num_starts: random starts of Step 1; the best on the watched rows is kept.
-      em_steps: how often Step 2 assigns rows to modes and learns the noise of each.
-      rescale_residuals: give Step 2 residuals of mean one, per output and mode.
-      mean_training: Step 1's training.
-      variance_training: Step 2's training.
-      weight_decay: L2 factor of Step 1.
-      prior_precision: κ of the Bayesian network's prior N(0, 1/κ).
-      validation_fraction: share of the rows that stops Step 1 early.
-    """
-
-    network: Any
-    variance_network: Any
-    num_modes: int
-    engine: Engine
-    rounds: int
-    choose_round: Literal["validation", "last"]
-    residuals: Literal["cross_fit", "in_sample"]
-    num_folds: int
-    starting_noise: Literal["shared", "per_mode"]
-    num_starts: int
-    em_steps: int
-    rescale_residuals: bool
-    mean_training: Training
-    variance_training: Training
-    weight_decay: float
-    prior_precision: float
-    validation_fraction: float
+from vebnn.likelihoods.mixture import Mixture
+from vebnn.training import Stage
+from vebnn.types import Dataset, Key, Params
 
 
 class MixtureRound(NamedTuple):
@@ -100,7 +42,7 @@ class FittedMixture(NamedTuple):
     """What the algorithm leaves behind, in standardised units."""
 
     mean_params: Params  # Step 1
-    constant_variance: np.ndarray  # (outputs, modes or 1): Step 1's own idea of the noise
+    constant_variance: np.ndarray  # (outputs, modes): Step 1's own idea of the noise
     start_nll: np.ndarray  # (starts,): validation NLL per observation of every start of Step 1
     noise: Noise  # Step 2 of the chosen round
     posterior: Posterior  # Step 3 of the chosen round
@@ -124,22 +66,6 @@ class FittedMixture(NamedTuple):
         return whole_posterior(self.posterior, self.order, noise)
 
 
-class StepOne(NamedTuple):
-    """The best of the random starts of Step 1."""
-
-    fresh: ModesAndNoise  # where it started
-    trained: ModesAndNoise
-    start_nll: np.ndarray
-    history: np.ndarray
-
-
-class Modes(NamedTuple):
-    """What Step 2 is told of the training rows; all ``(rows, ..., outputs, modes)``."""
-
-    mixture: Mixture
-    offset: np.ndarray  # the part of a row's variance around its mode's mean that is not noise
-
-
 def fit_mixture(
     key: Key,
     settings: MixtureCooperative,
@@ -149,7 +75,7 @@ def fit_mixture(
     stage: Stage,
 ) -> FittedMixture:
     """Run the algorithm; arguments as of :func:`vebnn.cooperative.fit_cooperative`."""
-    learner = _Learner(key, settings, data, held_out, stage)
+    learner = MixtureSteps(key, settings, data, held_out, stage)
     first = learner.step_1()
     folds = learner.fold_networks(first)
     variance = np.asarray(first.trained.variance)
@@ -157,13 +83,13 @@ def fit_mixture(
     for number in range(1, settings.rounds + 1):
         if number > 1 and folds is not None:
             folds = learner.fold_networks_again(number, folds, results[-1].noise)
-        modes = learner.modes(first, folds, results[-1] if results else None)
+        modes = learner.modes(first, folds, results[-1].whole() if results else None)
         # Step 2: noise of every mode; means and coefficients fixed.
         noise = learner.step_2(number, modes, variance)
         variance = learner.noise_variance(noise, data.x)
         # Step 3: Bayesian network; noise fixed.
         posterior = learner.step_3(number, variance, first)
-        results.append(learner.sum_up(number, first, noise, posterior))
+        results.append(sum_up(learner, number, first, noise, posterior))
     reports = tuple(report for result in results for report in result.rounds)
     chosen = len(results) - 1
     if settings.choose_round == "validation":
@@ -171,238 +97,41 @@ def fit_mixture(
     return results[chosen]._replace(rounds=reports)
 
 
-class _Learner:
-    """The three steps, with what they share."""
-
-    def __init__(
-        self,
-        key: Key,
-        settings: MixtureCooperative,
-        data: Dataset,
-        held_out: Dataset | None,
-        stage: Stage,
-    ) -> None:
-        self.key, self.settings, self.data, self.held_out = key, settings, data, held_out
-        self.stage = stage
-        *self.steps, self.out_size = data.target.shape[1:]
-        self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
-        self.num_folds = min(self.num_folds, len(data.x)) if len(data.x) > 1 else 0
-        self.fresh, self.skeleton = self._networks(
-            settings.network, jax.random.split(self._key("networks"), settings.num_starts)
-        )
-        self.probe_rows = probe_rows(data)
-        check_engine(
-            settings.engine, _one(self.fresh, 0), self.skeleton, data.x[self.probe_rows]
-        )
-        # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
-        self.both, extra = data, None
-        if held_out is not None:
-            self.both = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, held_out)
-            extra = len(data.x) + np.arange(len(held_out.x))
-        self.split: Split = split_rows(
-            np.random.default_rng(np.asarray(jax.random.key_data(self._key("split")))),
-            len(data.x),
-            self.num_folds,
-            settings.validation_fraction,
-            extra,
-        )
-
-    def step_1(self) -> StepOne:
-        """Train means, coefficients and a constant noise per mode, from several random starts."""
-        num_starts = self.settings.num_starts
-        dtype = jax.tree.leaves(self.fresh)[0].dtype
-        num_noises = self.settings.num_modes if self.settings.starting_noise == "per_mode" else 1
-        log_variance = np.log(likelihood.starting_variance(self.settings.num_modes))
-        noises = jnp.full((num_starts, self.out_size, num_noises), log_variance, dtype)
-        fresh = ModesAndNoise(self.fresh, noises)
-        trained = self._train(
-            self._key("step 1"),
-            MixtureNoiseLearned(self.skeleton, self.settings.num_modes),
-            fresh,
-            self.both,
-            [0] * num_starts,
-            self.stage.within("Step 1"),
-        )
-        best = int(np.argmin(trained.best_value))
-        return StepOne(
-            _one(fresh, best), _one(trained.params, best), trained.best_value, trained.history[best]
-        )
-
-    def fold_networks(self, first: StepOne) -> Params | None:
-        """Train the networks of the folds from where the best start was: labels mostly agree then."""
-        if self.num_folds < 2:
-            return None
-        starts = jax.tree.map(lambda leaf: jnp.stack([leaf] * self.num_folds), first.fresh)
-        trained = self._train(
-            self._key("folds"),
-            MixtureNoiseLearned(self.skeleton, self.settings.num_modes),
-            starts,
-            self.both,
-            list(range(1, self.num_folds + 1)),
-            self.stage.within("Step 1 · folds"),
-        )
-        return trained.params.network
-
-    def fold_networks_again(self, number: int, folds: Params, noise: Noise) -> Params:
-        """Go on with the networks of the folds, now with the noise just learned."""
-        variance = self.both.variance[..., None] + self.noise_variance(noise, self.both.x)
-        trained = self._train(
-            self._key("folds", number),
-            MixtureNoiseGiven(self.skeleton),
-            folds,
-            self.both._replace(variance=variance),
-            list(range(1, self.num_folds + 1)),
-            self.stage.within(f"Round {number} · folds"),
-        )
-        return trained.params
-
-    def modes(self, first: StepOne, folds: Params | None, earlier: FittedMixture | None) -> Modes:
-        """Return the modes at every training row, from networks that did not see it if there are any."""
-        x, known, num_modes = self.data.x, self.data.variance[..., None], self.settings.num_modes
-        if folds is None and earlier is not None:
-            outputs = moments(*earlier.whole(), x).mean
-            mixture, _ = split_whole(outputs, num_modes)
-            return Modes(mixture, np.broadcast_to(known, mixture.mean.shape))
-        mixture = self._mixture(evaluate(self.skeleton, first.trained.network, x))
-        if folds is None:
-            return Modes(mixture, np.broadcast_to(known, mixture.mean.shape))
-        every = self._mixture(evaluate_draws(self.skeleton, folds, x))
-        order = match_labels(np.asarray(every.mean), mixture)
-        mean, log_weight = (relabelled(np.asarray(part), order) for part in every)
-        own = self.split.fold, np.arange(len(x))
-        # The spread of the fold networks is how far such a mean can be off.
-        return Modes(Mixture(mean[own], log_weight[own]), known + mean.var(axis=0, ddof=1))
-
-    def step_2(self, number: int, modes: Modes, variance: np.ndarray) -> Noise:
-        """Learn the noise of every mode by expectation-maximisation, starting from ``variance``."""
-        settings, data = self.settings, self.data
-        squared = flat((data.target[..., None] - np.asarray(modes.mixture.mean)) ** 2)
-        residuals = Residuals(squared, flat(modes.offset))
-        start, self.variance_skeleton = self._networks(
-            settings.variance_network, jax.random.split(self._key("variance network", number), 1)
-        )
-        for repeat in range(settings.em_steps):
-            # E: to which mode each row belongs, by Bayes' rule.
-            share = _responsibilities(data.target, modes.mixture, variance + modes.offset)
-            weight = flat(data.weight[..., None] * np.maximum(share, FAINTEST))
-            # M: Gamma likelihood of the squared residuals of each mode, weighted by membership.
-            noise = train_variance(
-                jax.random.fold_in(self._key("step 2", number), repeat),
-                self.variance_skeleton,
-                HEAD,
-                start,
-                data._replace(weight=weight),
-                residuals,
-                settings.variance_training,
-                rescale=settings.rescale_residuals,
-                posterior=None,
-                stage=self.stage.within(f"Round {number} · Step 2 · {repeat + 1}"),
-            )
-            variance = self.noise_variance(noise, data.x)
-            start = jax.tree.map(lambda leaf: leaf[None], noise.params)
-        return noise
-
-    def step_3(self, number: int, variance: np.ndarray, first: StepOne) -> Posterior:
-        """Infer the Bayesian network with the noise fixed; every chain starts from Step 1's network."""
-        trained = first.trained.network
-
-        def initialise(keys: Key) -> Params:
-            # Members of an ensemble must differ, but not in which mode is which.
-            fresh, _ = self._networks(self.settings.network, keys)
-            return jax.tree.map(lambda mine, random: mine[None] + random, trained, fresh)
-
-        problem = Problem(
-            objective=Objective(
-                MixtureNoiseGiven(self.skeleton),
-                IsotropicPrior(np.float32(self.settings.prior_precision)),
-            ),
-            data=self.data._replace(variance=variance + self.data.variance[..., None]),
-            initialise=initialise,
-            starts=jax.tree.map(lambda leaf: leaf[None], trained),
-            validation_rows=self.split.set_aside,
-            skeleton=self.skeleton,
-        )
-        return self.settings.engine.run(
-            self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
-        )
-
-    def sum_up(self, number: int, first: StepOne, noise: Noise, posterior: Posterior) -> FittedMixture:
-        """Agree on labels, and see how well the round predicts rows it has not seen."""
-        here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
-        mine = evaluate_draws(posterior.skeleton, pool_chains(posterior.draws), here.x)
-        reference = self._mixture(evaluate(self.skeleton, first.trained.network, here.x))
-        fitted = FittedMixture(
-            mean_params=first.trained.network,
-            constant_variance=np.asarray(first.trained.variance),
-            start_nll=first.start_nll,
-            noise=noise,
-            posterior=posterior,
-            order=match_labels(np.asarray(self._mixture(mine).mean), reference),
-            probe=np.zeros(0),
-            probe_x=here.x,
-            rounds=(),
-            chosen_round=number,
-            mean_history=first.history,
-            skeleton=self.skeleton,
-            variance_skeleton=self.variance_skeleton,
-        )
-        modes, variance = predict_modes(fitted, here.x)
-        means = np.sum(np.exp(modes.log_weight) * modes.mean, axis=-1)
-        if self.held_out is None:
-            nll = leave_one_out(log_density(here, modes, variance), here.weight)
-        else:
-            there = self.held_out
-            by_draw = log_density(there, *predict_modes(fitted, there.x))
-            together = special.logsumexp(by_draw, axis=0) - np.log(len(by_draw))
-            nll = float(-np.average(together, weights=there.weight))
-        kind = "leave one out" if self.held_out is None else "held out"
-        report = MixtureRound(number, nll, kind, int(noise.num_epochs))
-        chains = posterior.trace.shape[0]
-        return fitted._replace(
-            probe=means.reshape(chains, -1, *means.shape[1:]), rounds=(report,)
-        )
-
-    def noise_variance(self, noise: Noise, x: np.ndarray) -> np.ndarray:
-        """Return the noise of every mode, ``(rows, ..., outputs, modes)``."""
-        flat_variance = aleatoric_variance(self.variance_skeleton, HEAD, noise, x)
-        return by_mode(flat_variance, self.settings.num_modes)
-
-    def _train(
-        self,
-        key: Key,
-        log_likelihood: LogLikelihood,
-        starts: Params,
-        data: Dataset,
-        runs: list[int],
-        stage: Stage,
-    ) -> Trained:
-        """Train a fleet to the best epoch on watched rows; ``runs`` says whose rows each one sees."""
-        num_targets = len(self.split.train_rows[0]) * data.target[0].size
-        decay = np.float32(max(self.settings.weight_decay, 1e-30) * num_targets)
-        return train(
-            key,
-            Objective(log_likelihood, IsotropicPrior(decay)),
-            starts,
-            data,
-            pad_rows([self.split.train_rows[run] for run in runs]),
-            self.settings.mean_training,
-            watch_rows=pad_rows([self.split.watch_rows[run] for run in runs]),
-            stage=stage,
-        )
-
-    def _mixture(self, raw: np.ndarray) -> Mixture:
-        return likelihood.from_network(raw, self.settings.num_modes)
-
-    def _networks(self, recipe: Any, keys: Key) -> tuple[Params, Any]:
-        # Both networks have two numbers for every mode of every output.
-        out_size = 2 * self.settings.num_modes * self.out_size
-        return build_networks(
-            recipe, self.data.x.shape[1:], out_size, keys, steps=tuple(self.steps)
-        )
-
-    def _key(self, purpose: str, number: int = 0) -> Key:
-        purposes = ("networks", "split", "step 1", "folds", "variance network", "step 2", "step 3")
-        return jax.random.fold_in(self.key, number * len(purposes) + purposes.index(purpose))
+def sum_up(
+    learner: MixtureSteps, number: int, first: StepOne, noise: Noise, posterior: Posterior
+) -> FittedMixture:
+    """Agree on labels, and see how well the round predicts rows it has not seen."""
+    here = jax.tree.map(lambda leaf: leaf[learner.probe_rows], learner.data)
+    mine = evaluate_draws(posterior.skeleton, pool_chains(posterior.draws), here.x)
+    reference = learner.mixture(evaluate(learner.skeleton, first.trained.network, here.x))
+    fitted = FittedMixture(
+        mean_params=first.trained.network,
+        constant_variance=np.asarray(first.trained.variance),
+        start_nll=first.start_nll,
+        noise=noise,
+        posterior=posterior,
+        order=match_labels(np.asarray(learner.mixture(mine).mean), reference),
+        probe=np.zeros(0),
+        probe_x=here.x,
+        rounds=(),
+        chosen_round=number,
+        mean_history=first.history,
+        skeleton=learner.skeleton,
+        variance_skeleton=learner.variance_skeleton,
+    )
+    modes, variance = predict_modes(fitted, here.x)
+    means = np.sum(np.exp(modes.log_weight) * modes.mean, axis=-1)
+    if learner.held_out is None:
+        nll = leave_one_out(log_density(here, modes, variance), here.weight)
+    else:
+        there = learner.held_out
+        by_draw = log_density(there, *predict_modes(fitted, there.x))
+        together = special.logsumexp(by_draw, axis=0) - np.log(len(by_draw))
+        nll = float(-np.average(together, weights=there.weight))
+    kind = "leave one out" if learner.held_out is None else "held out"
+    report = MixtureRound(number, nll, kind, int(noise.num_epochs))
+    chains = posterior.trace.shape[0]
+    return fitted._replace(probe=means.reshape(chains, -1, *means.shape[1:]), rounds=(report,))
 
 
 def predict_modes(fitted: FittedMixture, x: np.ndarray) -> tuple[Mixture, np.ndarray]:
@@ -427,11 +156,3 @@ def log_density(observed: Dataset, mixture: Mixture, variance: np.ndarray) -> np
     """Return what every draw says of every target, ``(draws, rows, ..., outputs)``."""
     total = variance + observed.variance[..., None]
     return np.asarray(likelihood.log_prob(observed.target[None], mixture, total))
-
-
-def _responsibilities(target: np.ndarray, mixture: Mixture, variance: np.ndarray) -> np.ndarray:
-    return np.asarray(likelihood.responsibilities(target, mixture, variance))
-
-
-def _one(stacked: Any, index: int) -> Any:
-    return jax.tree.map(lambda leaf: leaf[index], stacked)

@@ -1,7 +1,7 @@
 """Noise with several modes: a mixture of Gaussians for every target (Bishop 1994).
 
-p(y | x) = Σ_m π_m N(y | μ_m, σ_m²). The network says what μ_m and π_m are; σ_m² comes from elsewhere. The
-modes are the last axis of everything here, after that of the outputs.
+p(y | x) = Σ_m π_m N(y | μ_m, σ_m²). The network says what μ_m and π_m are; σ_m² comes from elsewhere.
+The modes are the last axis of everything here, after that of the outputs.
 """
 
 from typing import NamedTuple

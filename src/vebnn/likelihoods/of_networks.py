@@ -67,10 +67,10 @@ class MixtureNoiseGiven(eqx.Module):
 
 
 class ModesAndNoise(NamedTuple):
-    """Parameters of a mixture whose noise is constant: a network, and its noise."""
+    """Parameters of a mixture whose noise is constant: a network, and one number for every mode."""
 
     network: Params
-    log_variance: Array  # (outputs, modes), or (outputs, 1) if the modes share it
+    log_variance: Array  # (outputs, modes)
 
     @property
     def variance(self) -> Array:
@@ -79,22 +79,18 @@ class ModesAndNoise(NamedTuple):
 
 
 class MixtureNoiseLearned(eqx.Module):
-    """As :class:`MixtureNoiseGiven`, but with a constant noise that is learned along.
+    """As :class:`MixtureNoiseGiven`, but each mode has a constant noise that is learned along.
 
     The data's ``variance`` is like their targets: what is known already.
     """
 
     skeleton: Any
-    num_modes: int
 
     def __call__(self, params: ModesAndNoise, batch: Dataset, key: Key | None) -> Array:
         """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m²)."""
         noise = params.variance
         noise = noise.reshape((1,) * (batch.variance.ndim - 1) + noise.shape)
-        total = batch.variance[..., None] + noise
-        given = batch._replace(
-            variance=jnp.broadcast_to(total, (*batch.variance.shape, self.num_modes))
-        )
+        given = batch._replace(variance=batch.variance[..., None] + noise)
         return MixtureNoiseGiven(self.skeleton)(params.network, given, key)
 
 

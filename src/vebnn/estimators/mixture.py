@@ -163,9 +163,10 @@ class MixtureRegressor(Regressor):
     def _engine(self, num_rows: int) -> Engine:
         engine = super()._engine(num_rows)
         if self.inference == "psgld":
-            # The first steps of a chain are its longest. Those of the settings for one mode can throw a
-            # branch onto another; the paper's step size does not.
-            return replace(engine, step_size=PSGLD.step_size)  # type: ignore[type-var]
+            # The first steps of a chain are its longest. Those of the settings for one mode can throw
+            # a branch onto another, from where it does not come back. Steps of the paper's size do
+            # not, and are short enough to stay as they are.
+            return replace(engine, step_size=PSGLD.step_size, decay=1.0)  # type: ignore[type-var]
         return engine
 
     def _publish(self) -> None:

@@ -47,7 +47,7 @@ def from_network(raw: Array, num_modes: int) -> Mixture:
     Means are counted from the :func:`starting_centres`.
     """
     mean, logit = (by_mode(part, num_modes) for part in jnp.split(raw, 2, axis=-1))
-    centre = jnp.asarray(starting_centres(num_modes), raw.dtype)
+    centre = jnp.asarray(starting_centres(num_modes), mean.dtype)
     centre = centre.reshape((1,) * (mean.ndim - 1) + centre.shape)
     return Mixture(mean + centre, jax.nn.log_softmax(logit, axis=-1))
 

@@ -62,18 +62,18 @@ def test_bench_draws_prints_and_resumes(tmp_path: Path, monkeypatch: pytest.Monk
     calls = []
     monkeypatch.setattr(two_modes, "score_seed", lambda seed: calls.append(seed) or fake_row())
     for _ in range(2):
-        console = Console(file=io.StringIO(), width=120)
+        console = Console(file=io.StringIO(), width=80)
         rows = two_modes.bench_two_modes(2, tmp_path / "rows.jsonl", console, tmp_path / "figures")
     assert calls == [0, 1]  # the second run computes nothing
     assert [row["seed"] for row in rows] == [0, 1]
-    for part in ("0.050 ✓", "≤ 0.1", "-1.300", "-2.300", "two-modes.png"):
+    for part in ("0.050 ✓", "≤ 0.1", "-1.30", "-2.30", "two-modes.png"):
         assert part in printed(console)
     assert (tmp_path / "figures" / "two-modes.png").read_bytes().startswith(b"\x89PNG")
     ElementTree.parse(tmp_path / "figures" / "two-modes.svg")
 
 
 def test_a_broken_limit_is_marked() -> None:
-    console = Console(file=io.StringIO(), width=120)
+    console = Console(file=io.StringIO(), width=80)
     console.print(two_modes.bench_table([{"seed": 0, "seconds": 1.0, **fake_row(0.12)}]))
     assert "0.120 ✗" in printed(console)
 

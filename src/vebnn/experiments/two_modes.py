@@ -138,15 +138,15 @@ def bench_table(rows: list[Row]) -> Table:
     """Return a line per seed, their mean, and the limits beside it."""
     columns = {
         "mean_error": "means",
+        "slice_mean_error": "at 4",
         "std_error": "stds",
-        "slice_mean_error": "means, slice",
-        "slice_std_error": "stds, slice",
+        "slice_std_error": "at 4",
         "weight_error": "weights",
-        "ignorance": "ignorance",
+        "ignorance": "ignor.",
         "log_likelihood": "LL",
-        "one_mode": "one mode",
+        "one_mode": "1 mode",
         "true_log_likelihood": "truth",
-        "seconds": "seconds",
+        "seconds": "s",
     }
     limits = {
         "mean_error": LARGEST_ERROR,
@@ -159,10 +159,10 @@ def bench_table(rows: list[Row]) -> Table:
         title=f"Two modes: {NUM_ROWS} points in [0, 8], default settings",
         caption=(
             "Means: mean error of the modes' means, relative to the distance between them. Stds: mean "
-            f"relative error of their noise std. Both on [0, 8] and on the slice at x = {SLICE_AT:g}. "
-            "Weights: mean error of their probabilities. Ignorance: epistemic std of a mode's mean "
-            "over its noise std. LL: mean log-likelihood of fresh data, of a VeBNNRegressor under "
-            '"one mode", and of the truth.'
+            f"relative error of their noise std. Both on [0, 8], then at x = {SLICE_AT:g}. "
+            "Weights: mean error of their probabilities. Ignor.: epistemic std of a mode's mean "
+            "over its noise std. LL: mean log-likelihood of fresh data; 1 mode: that of a "
+            "VeBNNRegressor; truth: that of the truth. s: seconds for both."
         ),
         title_justify="left",
         caption_justify="left",
@@ -187,7 +187,13 @@ def bench_table(rows: list[Row]) -> Table:
 
 
 def _number(value: float, name: str) -> str:
-    return f"{value:.1f}" if name == "seconds" else f"{value:.3f}"
+    coarse = {
+        "seconds": ".0f",
+        "log_likelihood": ".2f",
+        "one_mode": ".2f",
+        "true_log_likelihood": ".2f",
+    }
+    return format(value, coarse.get(name, ".3f"))
 
 
 def _log_likelihood(prediction: Prediction, y: np.ndarray) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn import MLP, PSGLD, JointRegressor, Training, VeBNNRegressor
+from vebnn import MLP, PSGLD, JointRegressor, MixtureRegressor, Training, VeBNNRegressor
 from vebnn.inference import ENGINES, Engine, Posterior, Problem
 from vebnn.training import Stage
 from vebnn.types import Key
@@ -89,3 +89,22 @@ def small_model(strategy: str, engine: str, random_state: int = 0) -> JointRegre
         num_folds=2,
         **both,
     )
+
+
+MIXTURE = {
+    "network": MLP((16,), "tanh"),
+    "variance_network": MLP((4,), "tanh"),
+    "inference": PSGLD(
+        num_samples=20, burn_in=100, thinning=5, num_chains=2, step_size=1e-3, decay=1.0
+    ),
+    "mean_training": Training(num_epochs=500, learning_rate=1e-2),
+    "variance_training": Training(num_epochs=200, learning_rate=1e-2),
+    "num_folds": 2,
+    "num_starts": 2,
+    "em_steps": 2,
+    "random_state": 0,
+}
+
+
+def quick_mixture(**changes) -> MixtureRegressor:
+    return MixtureRegressor(**(MIXTURE | changes))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vebnn import runtime as _runtime
 
 if TYPE_CHECKING:
-    from vebnn.estimators import JointRegressor, VeBNNRegressor
+    from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor
     from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
     from vebnn.networks import MLP
     from vebnn.prediction import Prediction
@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "VeBNNRegressor": "vebnn.estimators",
     "JointRegressor": "vebnn.estimators",
+    "MixtureRegressor": "vebnn.estimators",
     "Prediction": "vebnn.prediction",
     "MLP": "vebnn.networks",
     "MAP": "vebnn.inference",
@@ -45,6 +46,7 @@ __all__ = [
     "Ensemble",
     "JointRegressor",
     "MCDropout",
+    "MixtureRegressor",
     "Prediction",
     "Training",
     "VeBNNRegressor",

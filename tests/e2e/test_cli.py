@@ -112,7 +112,8 @@ def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_
     [
         ((), ("demo", "bench")),
         (("demo", "--help"), ("--out", "--seed")),
-        (("bench",), ("toy", "uci")),
+        (("bench",), ("toy", "modes", "uci")),
+        (("bench", "modes", "--help"), ("--seeds", "--out", "--figures")),
         (("bench", "toy", "--help"), ("--seeds", "--out")),
         (("bench", "uci", "--help"), ("--datasets", "--splits", "--out")),
     ],
@@ -134,6 +135,8 @@ def test_help_of_commands(call, arguments: tuple[str, ...], words: tuple[str, ..
         (("bench", "toy", "--seeds", "0"), "at least 1"),
         (("bench", "toy", "--out", "{folder}"), "directory"),
         (("bench", "toy", "--out", "{file}"), "--out"),
+        (("bench", "modes", "--seeds", "0"), "at least 1"),
+        (("bench", "modes", "--figures", "{file}"), "exists"),
         (("bench", "uci", "--splits", "0"), "at least 1"),
         (("bench", "uci", "--datasets", ""), "at least one data set"),
         (("bench", "uci", "--datasets", "iris"), "'iris'"),

@@ -55,6 +55,20 @@ def bench_sweep(
     sweep.bench_sweep(_listed(noise), _listed(methods), seeds, out, figures, Console())
 
 
+@bench.command("modes")
+def bench_modes(
+    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 3,
+    out: Annotated[Path, typer.Option(help="File of rows, one line per seed.")] = Path(
+        "results/two-modes.jsonl"
+    ),
+    figures: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("results"),
+) -> None:
+    """Compare with the truth where the noise has two modes."""
+    from vebnn.experiments import two_modes
+
+    two_modes.bench_two_modes(seeds, out, Console(), figures)
+
+
 @bench.command("uci")
 def bench_uci(
     datasets: Annotated[

@@ -21,17 +21,25 @@ def held_out_nll(prediction: Moments, observed: Dataset, variance: np.ndarray) -
 
 
 def leave_one_out_nll(outputs: np.ndarray, observed: Dataset, variance: np.ndarray) -> float:
-    """Estimate the NLL per observation of rows left out one at a time, from draws that saw them.
+    """Estimate the NLL per observation of rows left out one at a time, from draws that saw them."""
+    log_density = stats.norm.logpdf(observed.target, outputs, np.sqrt(variance))
+    return leave_one_out(log_density, observed.weight)
+
+
+def leave_one_out(log_density: np.ndarray, weight: np.ndarray) -> float:
+    """Return the NLL per observation of rows left out one at a time, from draws that saw them.
 
     Importance sampling: a draw counts by one over the likelihood it gives to the row, but never more
     than √draws times the average (truncation, Ionides 2008). Unlike the likelihood of the training
     rows, it does not prefer a noise that is too small.
+
+    Args:
+      log_density: what each draw says of each target, ``(draws, rows, ..., outputs)``.
+      weight: how often each target counts, ``(rows, ..., outputs)``.
     """
-    log_density = stats.norm.logpdf(observed.target, outputs, np.sqrt(variance))
     # Outputs of a row are left out together.
-    by_row = (observed.weight * log_density).reshape(*outputs.shape[:2], -1).sum(-1)
-    num_draws = len(outputs)
-    largest = special.logsumexp(-by_row, axis=0) - 0.5 * np.log(num_draws)
+    by_row = (weight * log_density).reshape(*log_density.shape[:2], -1).sum(-1)
+    largest = special.logsumexp(-by_row, axis=0) - 0.5 * np.log(len(log_density))
     log_weight = np.minimum(-by_row, largest)
     log_weight -= special.logsumexp(log_weight, axis=0)
-    return float(-special.logsumexp(log_weight + by_row, axis=0).sum() / observed.weight.sum())
+    return float(-special.logsumexp(log_weight + by_row, axis=0).sum() / weight.sum())

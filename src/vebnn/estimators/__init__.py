@@ -1,7 +1,8 @@
 """The scikit-learn face: one abstract regressor, one final class per strategy."""
 
 from vebnn.estimators.joint import JointRegressor
+from vebnn.estimators.mixture import MixtureRegressor
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.vebnn import VeBNNRegressor
 
-__all__ = ["JointRegressor", "Regressor", "VeBNNRegressor"]
+__all__ = ["JointRegressor", "MixtureRegressor", "Regressor", "VeBNNRegressor"]

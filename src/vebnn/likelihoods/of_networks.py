@@ -1,13 +1,15 @@
 """Network × likelihood: log-likelihoods of parameters, summed over a batch."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.likelihoods import gaussian, prior
+from vebnn.likelihoods import gaussian, mixture, prior
 from vebnn.types import Array, Dataset, Key, Module, Params
+
+SMALLEST_VARIANCE = 1e-6
 
 
 class GaussianNoiseGiven(eqx.Module):
@@ -47,6 +49,49 @@ class HeadDensity(eqx.Module):
         """Return the weighted sum of the log-density of the targets."""
         raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
         return jnp.sum(batch.weight * self.head.log_prob(raw, batch.target, batch.variance))
+
+
+class MixtureNoiseGiven(eqx.Module):
+    """The network is means and weights of modes; the variance of each mode comes with the data.
+
+    The data's ``variance`` has one more axis than their targets: ``(rows, ..., outputs, modes)``.
+    """
+
+    skeleton: Any
+
+    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+        """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m²)."""
+        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
+        modes = mixture.from_network(raw, batch.variance.shape[-1])
+        return jnp.sum(batch.weight * mixture.log_prob(batch.target, modes, batch.variance))
+
+
+class ModesAndNoise(NamedTuple):
+    """Parameters of a mixture whose noise is constant: a network, and one number for every mode."""
+
+    network: Params
+    log_variance: Array  # (outputs, modes)
+
+    @property
+    def variance(self) -> Array:
+        """Variance of every mode; not quite zero, where a mode would sit on a single row."""
+        return jnp.exp(self.log_variance) + SMALLEST_VARIANCE
+
+
+class MixtureNoiseLearned(eqx.Module):
+    """As :class:`MixtureNoiseGiven`, but each mode has a constant noise that is learned along.
+
+    The data's ``variance`` is like their targets: what is known already.
+    """
+
+    skeleton: Any
+
+    def __call__(self, params: ModesAndNoise, batch: Dataset, key: Key | None) -> Array:
+        """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m²)."""
+        noise = params.variance
+        noise = noise.reshape((1,) * (batch.variance.ndim - 1) + noise.shape)
+        given = batch._replace(variance=batch.variance[..., None] + noise)
+        return MixtureNoiseGiven(self.skeleton)(params.network, given, key)
 
 
 class IsotropicPrior(eqx.Module):

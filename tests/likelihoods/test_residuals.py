@@ -20,12 +20,17 @@ def some_rows(head, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, n
     return raw, squared, offset
 
 
-def test_gamma_is_scipys_with_the_offset_in_its_mean(rng: np.random.Generator) -> None:
-    head = VARIANCE_HEADS["gamma"]
+@pytest.mark.parametrize("name", ["gamma", "gamma_rate"])
+def test_gamma_is_scipys_with_the_offset_in_its_mean(name: str, rng: np.random.Generator) -> None:
+    head = VARIANCE_HEADS[name]
     raw, squared, offset = some_rows(head, rng)
-    alpha, rate = np.split(np.log1p(np.exp(raw.astype(float))), 2, axis=-1)
-    np.testing.assert_allclose(head.variance(raw), alpha / rate, rtol=1e-4)
-    expected = stats.gamma.logpdf(squared, alpha, scale=(alpha / rate + offset) / alpha)
+    first, second = np.split(np.log1p(np.exp(raw.astype(float))), 2, axis=-1)
+    if name == "gamma":  # mean and shape; an output of zero is a mean of one
+        mean, alpha = first / np.log(2), second
+    else:  # shape and rate
+        mean, alpha = first / second, first
+    np.testing.assert_allclose(head.variance(raw), mean, rtol=1e-4)
+    expected = stats.gamma.logpdf(squared, alpha, scale=(mean + offset) / alpha)
     for found in (head.objective(raw, squared, offset), head.log_prob(raw, squared, offset)):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 

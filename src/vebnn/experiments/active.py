@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -17,7 +16,7 @@ from vebnn.acquisition import bald, choose_batch, epistemic_variance
 from vebnn.arguments import require_whole
 from vebnn.datasets.toy import DATA_RANGE, load_toy, observe, true_mean
 from vebnn.estimators import VeBNNRegressor
-from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp
+from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp, wide_table
 from vebnn.inference import PSGLD
 from vebnn.metrics import rmse
 from vebnn.plots import plot_active, save_figure
@@ -123,7 +122,8 @@ def errors_of(rows: list[Row]) -> dict[str, np.ndarray]:
 def bench_table(errors: Mapping[str, np.ndarray], asked: Mapping[str, np.ndarray]) -> Table:
     """Return a line per method: its curve, and how far it is behind asking by ignorance."""
     num_seeds = len(errors[REFERENCE])
-    table = Table(
+    shown = range(0, NUM_ROUNDS + 1, 2)
+    table = wide_table(
         title=f"Active learning: {NUM_ASKED} questions a round, {num_seeds} seeds",
         caption=(
             "RMSE of the mean on [0, 10] after so many measurements, mean over seeds. Curve: mean of "
@@ -131,15 +131,11 @@ def bench_table(errors: Mapping[str, np.ndarray], asked: Mapping[str, np.ndarray
             f"above that of {REFERENCE}, ± standard error over seeds. Lost: seeds on which it is "
             f"above. Noisy: share of the questions at x > {NOISY:g}."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0),
+        columns=(
+            *("ask by", *(str(SIZES[number]) for number in shown)),
+            *("curve", "behind", "lost", "noisy"),
+        ),
     )
-    shown = range(0, NUM_ROUNDS + 1, 2)
-    table.add_column("ask by")
-    for title in (*(str(SIZES[number]) for number in shown), "curve", "behind", "lost", "noisy"):
-        table.add_column(title, justify="right")
     for method, found in errors.items():
         curve = found[:, 1:].mean(1)
         behind = curve - errors[REFERENCE][:, 1:].mean(1)

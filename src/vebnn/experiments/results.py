@@ -17,8 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
 import vebnn
@@ -179,3 +181,20 @@ def r_hat(model: Any) -> float | None:
 def average(rows: Sequence[Row], field: str) -> float:
     """Return the mean of one number over rows."""
     return sum(row[field] for row in rows) / len(rows)
+
+
+def wide_table(title: str, caption: str, columns: Sequence[str]) -> Table:
+    """Return an empty table with many columns: words in the first, numbers in the others."""
+    table = Table(
+        title=title,
+        caption=caption,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    first, *others = columns
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from vebnn.arguments import require_one_of, require_whole
 from vebnn.datasets.toy import DATA_RANGE, Noise, load_toy, true_mean, true_noise_std
-from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp
+from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp, wide_table
 from vebnn.experiments.toy import NUM_TEST, observe_outside
 from vebnn.methods import METHODS, Method, find_method
 from vebnn.metrics import log_likelihood, rmse
@@ -112,24 +111,19 @@ def series_of(rows: Sequence[Row]) -> list[Series]:
 
 def sweep_table(noise: str, rows: Sequence[Row]) -> Table:
     """Return a line per size and method, medians over seeds."""
-    table = Table(
+    table = wide_table(
         title=f"Toy, {noise} noise: medians over seeds",
         caption=(
             "RMSE of the mean and of the noise std: on [0, 10]. TLL of the truth under the epistemic "
             "part, and of fresh observations under the whole: in [−4, 0] and [10, 14]."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
+        columns=("method", "rows", *PANELS.values()),
     )
-    for title in ("rows", "method", *PANELS.values()):
-        table.add_column(title, justify="left" if title == "method" else "right")
     all_series = series_of(rows)
     for at, size in enumerate(all_series[0].sizes):
         for series in all_series:
             medians = (np.median(series.values[panel][at]) for panel in PANELS)
             words = ("–" if np.isnan(median) else f"{median:.3g}" for median in medians)
-            table.add_row(str(size), series.name, *words)
+            table.add_row(series.name, str(size), *words)
         table.add_section()
     return table

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -21,7 +20,15 @@ from vebnn.datasets.toy import (
     true_noise_std,
 )
 from vebnn.estimators import Regressor, VeBNNRegressor
-from vebnn.experiments.results import ResultsFile, Row, average, r_hat, run_cases, stamp
+from vebnn.experiments.results import (
+    ResultsFile,
+    Row,
+    average,
+    r_hat,
+    run_cases,
+    stamp,
+    wide_table,
+)
 from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
 
 NUM_ROWS = 200
@@ -163,21 +170,15 @@ def bench_table(rows: list[Row]) -> Table:
         "epistemic_ratio": "ratio",
         "seconds": "seconds",
     }
-    table = Table(
+    table = wide_table(
         title=f"Toy: {NUM_ROWS} points in [0, 10], default settings",
         caption=(
             "RMSE: of the mean on [0, 10]. Oracle: that of a Gaussian process told the true noise. "
             "Noise error: mean relative error of the aleatoric std. Coverage: of 95 % intervals, on "
             "fresh data. Inside, outside: mean epistemic std on [0, 10] and [13, 14]."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0),
+        columns=("seed", *columns.values()),
     )
-    table.add_column("seed")
-    for title in columns.values():
-        table.add_column(title, justify="right")
     for row in rows:
         table.add_row(str(row["seed"]), *(_number(row[name], name) for name in columns))
     table.add_section()

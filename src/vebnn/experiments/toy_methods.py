@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from vebnn.datasets.toy import PLOT_RANGE, load_toy
 from vebnn.estimators import Regressor
 from vebnn.experiments import toy
-from vebnn.experiments.results import ResultsFile, Row, average, run_cases, stamp
+from vebnn.experiments.results import ResultsFile, Row, average, run_cases, stamp, wide_table
 from vebnn.methods import ENGINE_NAMES, METHODS, Method, find_method
 from vebnn.plots import save_figure
 from vebnn.plots.strategies import Curve, plot_strategies
@@ -91,21 +90,15 @@ def bench_methods(
 
 def methods_table(rows: Sequence[Row]) -> Table:
     """Return a line per method, means over seeds."""
-    table = Table(
+    table = wide_table(
         title=f"Toy: {toy.NUM_ROWS} points in [0, 10], default settings of every method",
         caption=(
             "Means over seeds. RMSE: of the mean on [0, 10]. Noise error: mean relative error of the "
             "aleatoric std. TLL: of fresh observations in [0, 10], and in [−4, 0] and [10, 14]. "
             "Coverage: of 95 % intervals. Epistemic std: on [0, 10] and [13, 14]."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0),
+        columns=("method", *COLUMNS.values()),
     )
-    table.add_column("method")
-    for title in COLUMNS.values():
-        table.add_column(title, justify="right")
     for name, group in _by_method(rows).items():
         table.add_row(name, *(f"{average(group, field):.3g}" for field in COLUMNS))
     return table

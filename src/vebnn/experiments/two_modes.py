@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -18,7 +17,15 @@ from vebnn.datasets.two_modes import (
     true_modes,
 )
 from vebnn.estimators import MixtureRegressor, VeBNNRegressor
-from vebnn.experiments.results import ResultsFile, Row, average, r_hat, run_cases, stamp
+from vebnn.experiments.results import (
+    ResultsFile,
+    Row,
+    average,
+    r_hat,
+    run_cases,
+    stamp,
+    wide_table,
+)
 from vebnn.plots import save_figure
 from vebnn.plots.two_modes import Branches, Slice, plot_two_modes
 from vebnn.prediction import Modes, Prediction
@@ -155,7 +162,7 @@ def bench_table(rows: list[Row]) -> Table:
         "slice_std_error": LARGEST_ERROR,
         "ignorance": LARGEST_IGNORANCE,
     }
-    table = Table(
+    table = wide_table(
         title=f"Two modes: {NUM_ROWS} points in [0, 8], default settings",
         caption=(
             "Means: mean error of the modes' means, relative to the distance between them. Stds: mean "
@@ -164,14 +171,8 @@ def bench_table(rows: list[Row]) -> Table:
             "over its noise std. LL: mean log-likelihood of fresh data; 1 mode: that of a "
             "VeBNNRegressor; truth: that of the truth. s: seconds for both."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0),
+        columns=("seed", *columns.values()),
     )
-    table.add_column("seed")
-    for title in columns.values():
-        table.add_column(title, justify="right")
     for row in rows:
         table.add_row(str(row["seed"]), *(_number(row[name], name) for name in columns))
     table.add_section()

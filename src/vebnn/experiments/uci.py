@@ -5,14 +5,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from sklearn.model_selection import train_test_split
 
 from vebnn.datasets.uci import load_uci
 from vebnn.estimators import VeBNNRegressor
-from vebnn.experiments.results import ResultsFile, Row, average, r_hat, run_cases, stamp
+from vebnn.experiments.results import (
+    ResultsFile,
+    Row,
+    average,
+    r_hat,
+    run_cases,
+    stamp,
+    wide_table,
+)
 from vebnn.metrics import coverage, log_likelihood, rmse
 
 TEST_SHARE = 0.2
@@ -83,21 +90,17 @@ def bench_uci(datasets: Sequence[str], num_splits: int, path: Path, console: Con
 
 def bench_table(rows: Sequence[Row]) -> Table:
     """Return a line per data set with the paper's numbers beside ours, and the average coverage."""
-    table = Table(
+    table = wide_table(
         title="UCI: 80/20 splits, default settings, no recalibration",
         caption=(
             "Mean ± std over splits. Paper: VeBNN (pSGLD), 20 other splits. Coverage and length: of "
             "95 % intervals. Seconds: per split."
         ),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 0),
+        columns=(
+            *("data set", "splits", "TLL", "paper", "RMSE", "paper"),
+            *("coverage", "length", "seconds"),
+        ),
     )
-    table.add_column("data set")
-    titles = ("splits", "TLL", "paper", "RMSE", "paper", "coverage", "length", "seconds")
-    for title in titles:
-        table.add_column(title, justify="right")
     by_name: dict[str, list[Row]] = {}
     for row in rows:
         by_name.setdefault(row["dataset"], []).append(row)

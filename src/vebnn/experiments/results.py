@@ -191,7 +191,7 @@ def wide_table(title: str, caption: str, columns: Sequence[str]) -> Table:
         title_justify="left",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+        padding=(0, 0),
     )
     first, *others = columns
     table.add_column(first, no_wrap=True)

@@ -15,6 +15,7 @@ PANELS = {
     "epistemic_tll": "epistemic TLL outside",
     "total_tll": "total TLL outside",
 }
+FAR_BELOW = -100
 _COLOURS = (ORANGE, GREEN, BLACK, "#CC79A7", "#56B4E9", "#D55E00")
 _MARKERS = "osD^vP"
 
@@ -30,8 +31,8 @@ class Series(NamedTuple):
 def plot_convergence(all_series: Sequence[Series]) -> Figure:
     """Draw medians over seeds, with bands from the lowest to the highest.
 
-    Errors are on a logarithmic scale; log-likelihoods on one that is linear near zero and logarithmic
-    far below it, for a method that is sure and wrong is wrong by orders of magnitude.
+    Errors are on a logarithmic scale. So are log-likelihoods, far below zero, if a method is among them
+    that is sure and wrong: it is wrong by orders of magnitude.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(15.5, 4.3), layout="constrained", facecolor="white")
@@ -43,7 +44,7 @@ def plot_convergence(all_series: Sequence[Series]) -> Figure:
             panel.set_xscale("log")
             if field.endswith("rmse"):
                 panel.set_yscale("log")
-            else:
+            elif min(np.nanmin(one.values[field], initial=0) for one in all_series) < FAR_BELOW:
                 panel.set_yscale("symlog", linthresh=10)
             for series in all_series:
                 values = series.values[field]

@@ -112,8 +112,9 @@ def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_
     [
         ((), ("demo", "bench")),
         (("demo", "--help"), ("--out", "--seed")),
-        (("bench",), ("toy", "uci")),
+        (("bench",), ("toy", "uci", "active")),
         (("bench", "toy", "--help"), ("--seeds", "--out")),
+        (("bench", "active", "--help"), ("--seeds", "--out")),
         (("bench", "uci", "--help"), ("--datasets", "--splits", "--out")),
     ],
 )
@@ -134,6 +135,8 @@ def test_help_of_commands(call, arguments: tuple[str, ...], words: tuple[str, ..
         (("bench", "toy", "--seeds", "0"), "at least 1"),
         (("bench", "toy", "--out", "{folder}"), "directory"),
         (("bench", "toy", "--out", "{file}"), "--out"),
+        (("bench", "active", "--seeds", "0"), "at least 1"),
+        (("bench", "active", "--out", "{file}"), "--out"),
         (("bench", "uci", "--splits", "0"), "at least 1"),
         (("bench", "uci", "--datasets", ""), "at least one data set"),
         (("bench", "uci", "--datasets", "iris"), "'iris'"),

@@ -160,7 +160,7 @@ def _table_of(
         parts = columns_of(values)[:, list(shown)]
         columns[heading] = ["\n".join(f"{part:.4g}" for part in row) for row in parts]
     table = new_table(title, *columns, "score")
-    scores = [f"{score:.3g}" for score in found.scores]
+    scores = [f"{score:.4g}" for score in found.scores]
     for cells in zip(*columns.values(), scores, strict=True):
         table.add_row(*map(Text, cells))
     return table

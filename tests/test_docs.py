@@ -21,7 +21,7 @@ from vebnn.cli.main import commands
 from vebnn.training import SILENT
 
 ROOT = Path(vebnn.__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WITH_EXAMPLES = [
     "README.md",
     "docs/index.md",
@@ -30,6 +30,8 @@ WITH_EXAMPLES = [
     "docs/baselines.md",
     "docs/engines.md",
     "docs/faq.md",
+    "docs/tutorials/tabular.md",
+    "docs/tutorials/custom-network.md",
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
@@ -74,7 +76,7 @@ def test_commands_have_these_options(page: Path) -> None:
 def test_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     typed = [words for words in commands_of(ROOT / "README.md") if words[0] != "serve"]
-    assert [words[0] for words in typed] == ["fit", "predict", "evaluate", "report"]
+    assert [words[0] for words in typed] == ["fit", "predict", "evaluate", "suggest", "report"]
     for words in typed:
         finished = run(*words, cwd=tmp_path)
         assert finished.returncode == 0, finished.stderr

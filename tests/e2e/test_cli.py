@@ -112,9 +112,10 @@ def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_
     [
         ((), ("demo", "bench")),
         (("demo", "--help"), ("--out", "--seed")),
-        (("bench",), ("toy", "modes", "uci")),
+        (("bench",), ("toy", "sweep", "modes", "uci", "active")),
         (("bench", "modes", "--help"), ("--seeds", "--out", "--figures")),
         (("bench", "toy", "--help"), ("--seeds", "--out")),
+        (("bench", "active", "--help"), ("--seeds", "--out")),
         (("bench", "uci", "--help"), ("--datasets", "--splits", "--out")),
     ],
 )
@@ -137,6 +138,8 @@ def test_help_of_commands(call, arguments: tuple[str, ...], words: tuple[str, ..
         (("bench", "toy", "--out", "{file}"), "--out"),
         (("bench", "modes", "--seeds", "0"), "at least 1"),
         (("bench", "modes", "--figures", "{file}"), "exists"),
+        (("bench", "active", "--seeds", "0"), "at least 1"),
+        (("bench", "active", "--out", "{file}"), "--out"),
         (("bench", "uci", "--splits", "0"), "at least 1"),
         (("bench", "uci", "--datasets", ""), "at least one data set"),
         (("bench", "uci", "--datasets", "iris"), "'iris'"),

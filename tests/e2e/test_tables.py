@@ -29,7 +29,18 @@ def test_help_fits_a_small_screen() -> None:
     lines = finished.stdout.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    for word in ("fit", "predict", "evaluate", "report", "serve", "demo", "bench", "data", "130"):
+    for word in (
+        "fit",
+        "predict",
+        "evaluate",
+        "suggest",
+        "report",
+        "serve",
+        "demo",
+        "bench",
+        "data",
+        "130",
+    ):
         assert word in finished.stdout
 
 

@@ -85,5 +85,18 @@ def bench_uci(
     uci.bench_uci(_listed(datasets), splits, out, Console())
 
 
+@bench.command("active")
+def bench_active(
+    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 20,
+    out: Annotated[Path, typer.Option(help="File of rows; the figure is put beside it.")] = Path(
+        "results/active.jsonl"
+    ),
+) -> None:
+    """Ask for measurements by ignorance, by total uncertainty and at random."""
+    from vebnn.experiments import active
+
+    active.bench_active(seeds, out, Console())
+
+
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]

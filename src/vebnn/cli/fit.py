@@ -173,7 +173,8 @@ def _print_result(
     console.print(
         Text(
             f"  · See where it knows little:  vebnn report {folder} {data} --out report.html\n"
-            f"  · Predict new rows:           vebnn predict {folder} NEW.csv --out predictions.csv"
+            f"  · Predict new rows:           vebnn predict {folder} NEW.csv --out predictions.csv\n"
+            f"  · Choose what to measure:     vebnn suggest {folder} CANDIDATES.csv"
         ),
         soft_wrap=True,
     )

@@ -13,6 +13,7 @@ from vebnn.cli.fit import fit
 from vebnn.cli.groups import Interrupted, show_help_unless_told_more
 from vebnn.cli.report import report
 from vebnn.cli.serve import serve
+from vebnn.cli.suggest import suggest
 from vebnn.cli.use import evaluate, predict
 
 USER_ERROR, INTERRUPTED = 2, 130
@@ -26,6 +27,7 @@ commands = typer.Typer(
 commands.command(short_help="Learn from a file of rows; save the model.")(fit)
 commands.command(short_help="Predict new rows: mean, noise, ignorance, interval.")(predict)
 commands.command(short_help="Score a model on rows whose targets are known.")(evaluate)
+commands.command(short_help="Say which rows of a file to measure next.")(suggest)
 commands.command(short_help="Write an HTML report: how good, and what it does not know.")(report)
 commands.command(short_help="Answer predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)

@@ -1,0 +1,203 @@
+"""``vebnn suggest``: which rows of a file of candidates to measure next."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from vebnn.cli.loading import load_model_and_rows
+from vebnn.cli.output import AsJSON, Model, new_table, print_json, print_notices
+
+if TYPE_CHECKING:
+    from vebnn.tables.candidates import Candidates
+    from vebnn.tables.model import TableModel
+
+FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")
+
+
+def suggest(
+    model: Model,
+    pool: Annotated[
+        Path, typer.Argument(metavar="POOL", help="Candidates: .csv, .tsv, .parquet, .feather or .npz.")
+    ],
+    n: Annotated[int, typer.Option("--n", "-n", help="How many rows.")] = 10,
+    how: Annotated[
+        str,
+        typer.Option(
+            help="To learn: epistemic, bald. For an optimum: expected_improvement, confidence_bound."
+        ),
+    ] = "epistemic",
+    best: Annotated[
+        float | None,
+        typer.Option(help="Best so far (else the best prediction for rows it was trained on)."),
+    ] = None,
+    goal: Annotated[
+        str | None, typer.Option(help="To minimise the target (the default), or to maximise it.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The target it is about, if there are several.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet or .feather.")
+    ] = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Say which rows of a file of candidates to measure next.
+
+    The most wanted comes first, and each is chosen as if those above it
+    had been measured. The file of --out has these rows with all their
+    columns, what is predicted of them, and the score.
+    """
+    from vebnn.tables.files import check_can_write, write_table
+
+    _check_options(n, how, best, goal)
+    if out is not None:
+        check_can_write(out)
+    loaded, frame = load_model_and_rows(model, pool)
+
+    from vebnn.tables.candidates import suggest_rows
+
+    options, remarks = _options_of(loaded, how, best, goal, target)
+    found = suggest_rows(loaded, frame, n, how, target=target, **options)
+    notices = [*found.notices, *remarks]
+    if out is not None:
+        write_table(found.table, out)
+    if as_json:
+        # By way of pandas' own JSON, which knows what becomes of a missing value.
+        text = found.table.to_json(orient="records", double_precision=15)
+        rows = {} if out else {"rows": json.loads(text)}
+        question = {"how": how, "target": target, **options}
+        print_json({"out": str(out) if out else None, **question, "notices": notices, **rows})
+        return
+    console = Console()
+    print_notices(console, notices)
+    about = f", for {target}" if target else ""
+    _print_rows(console, loaded, found, f"Measure next: {n:,} of {len(frame):,} rows{about}", target)
+    summed = target is None and len(loaded.targets) > 1
+    console.print(Text(_meaning(how, goal, n, summed)), soft_wrap=True)
+    if out is not None:
+        console.print(Text(f"These rows, with all their columns, are in {out}."), soft_wrap=True)
+
+
+def _check_options(n: int, how: str, best: float | None, goal: str | None) -> None:
+    """Refuse what cannot go together, before anything slow."""
+    from vebnn.acquisition import SCORES
+    from vebnn.arguments import require_number, require_one_of, require_whole
+
+    require_whole("--n", n, 1)
+    require_one_of("--how", how, tuple(SCORES))
+    if goal is not None:
+        require_one_of("--goal", goal, ("minimise", "maximise"))
+        if how not in FOR_AN_OPTIMUM:
+            raise ValueError(f"The --goal is for --how {' or '.join(FOR_AN_OPTIMUM)}. Got --how {how}.")
+    if best is not None:
+        require_number("--best", best, float("-inf"), float("inf"))
+        if how != "expected_improvement":
+            raise ValueError(f"The --best is for --how expected_improvement. Got --how {how}.")
+
+
+def _options_of(
+    model: "TableModel", how: str, best: float | None, goal: str | None, target: str | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings of the score, and a sentence on what was not said."""
+    from vebnn.tables.candidates import best_so_far, target_position
+
+    if how not in FOR_AN_OPTIMUM:
+        return {}, []
+    target_position(model, target)  # a sum of several targets has no optimum
+    options: dict[str, Any] = {"goal": goal or "minimise"}
+    if how == "confidence_bound":
+        return options, []
+    if best is not None:
+        return {**options, "best": best}, []
+    found = best_so_far(model, options["goal"], target=target)
+    extreme = "largest" if options["goal"] == "maximise" else "smallest"
+    return {**options, "best": found}, [
+        f"The best so far is taken to be {found:.4g}, the {extreme} mean predicted for "
+        f"{len(model.sample):,} of {model.facts.num_trained:,} training rows; --best says otherwise."
+    ]
+
+
+def _print_rows(
+    console: Console, model: "TableModel", found: "Candidates", title: str, target: str | None
+) -> None:
+    """Print the rows, with as many of their columns as fit the width."""
+    wanted = [*model.encoder.identifiers, *(column.name for column in model.encoder.columns)]
+    names = [name for name in wanted if name in found.table.columns]
+    shown = [model.targets.index(target)] if target else range(len(model.targets))
+    free = console.options.update_width(10_000)  # a table that may be as wide as it likes
+    for number in range(len(names), -1, -1):
+        table = _table_of(model.targets, found, title, shown, names[:number])
+        if console.measure(table, options=free).maximum <= console.width:
+            break
+    console.print(table)
+    if number < len(names):
+        rest = len(names) - number
+        console.print(f"  … and {rest} more column{'s'[: rest > 1]}; --out has all", highlight=False)
+
+
+def _table_of(
+    targets: Sequence[str], found: "Candidates", title: str, shown: Sequence[int], names: list[str]
+) -> Table:
+    """Return a line per row, in which each target has a line of its own."""
+    from vebnn.tables.scores import columns_of
+
+    prediction = found.prediction
+    columns = {"row": [f"{row + 1}" for row in found.rows]}
+    columns |= {name: [_cell(value) for value in found.table[name]] for name in names}
+    if len(shown) > 1:
+        columns["target"] = ["\n".join(targets)] * len(found.rows)
+    for heading, values in {
+        "mean": prediction.mean,
+        "aleatoric\nstd": prediction.aleatoric_std,
+        "epistemic\nstd": prediction.epistemic_std,
+    }.items():
+        parts = columns_of(values)[:, list(shown)]
+        columns[heading] = ["\n".join(f"{part:.4g}" for part in row) for row in parts]
+    table = new_table(title, *columns, "score")
+    scores = [f"{score:.4g}" for score in found.scores]
+    for cells in zip(*columns.values(), scores, strict=True):
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return str(value)
+
+
+def _meaning(how: str, goal: str | None, n: int, summed: bool) -> str:
+    """Return in a few sentences what the rows are good for, and what the score is."""
+    signed = "the mean" if goal == "maximise" else "minus the mean"
+    purpose, score, relative = {
+        "epistemic": (
+            "There the model knows least; noise, which no measurement removes, does not count.",
+            "the epistemic variance",
+            ", each relative to its mean total variance",
+        ),
+        "bald": (
+            "They teach the model most, also considering that one measurement says little where noise "
+            "is large.",
+            "information about the network, in nats",
+            "",
+        ),
+        "expected_improvement": (
+            "Where there is most hope of beating the best so far comes first.",
+            "by how much the mean is expected to be better",
+            "",
+        ),
+        "confidence_bound": (
+            "What may be the best, being optimistic, comes first.",
+            f"{signed}, plus two epistemic stds",
+            "",
+        ),
+    }[how]
+    over_targets = f", added up over targets{relative}" if summed else ""
+    measured = ", when those above it have been measured" if n > 1 else ""
+    return f"{purpose} Score: {score}{over_targets}{measured}."

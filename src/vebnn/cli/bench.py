@@ -19,7 +19,8 @@ def bench_toy(
         typer.Option(help='Compare methods: names such as "VeBNN (pSGLD),MVE (pSGLD)", or all.'),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File of rows. [default: results/toy[-methods].jsonl]")
+        Path | None,
+        typer.Option(help="File of rows; results/toy.jsonl or toy-methods.jsonl unless given."),
     ] = None,
     figures: Annotated[Path, typer.Option(help="Folder for the figure of a comparison.")] = Path(
         "results"

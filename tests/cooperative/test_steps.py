@@ -149,11 +149,11 @@ def test_rescaled_noise_does_not_know_units():
 
 
 def test_without_rescaling_the_prior_has_a_scale():
-    # The reason for rescaling: weights of size one cannot say "a noise of a thousandth".
+    # The reason for rescaling: weights of size one cannot say "a rate of a million".
     rng = np.random.default_rng(7)
     x, squared = np.zeros((50, 1)), rng.normal(0, 1e-3, (50, 1)) ** 2
-    assert fit_noise(x, squared, rescale=False).mean() > 3 * squared.mean()
-    assert fit_noise(x, squared).mean() == pytest.approx(squared.mean(), rel=0.2)
+    assert fit_noise(x, squared, rescale=False, loss="gamma_rate").mean() > 3 * squared.mean()
+    assert fit_noise(x, squared, loss="gamma_rate").mean() == pytest.approx(squared.mean(), rel=0.2)
 
 
 def test_rows_of_weight_zero_teach_nothing():

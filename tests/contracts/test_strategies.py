@@ -13,6 +13,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.usefixtures("quick_compilation"),
 ]
+STRATEGIES = ("joint", "cooperative")
 PARTS = ("mean", "aleatoric_variance", "epistemic_variance", "draws")
 
 COMPILED: list[str] = []  # the name of every program, as it is compiled
@@ -26,7 +27,7 @@ def note(event: str, seconds: float, **more) -> None:
 jax.monitoring.register_event_duration_secs_listener(note)
 
 
-@pytest.fixture(params=["joint", "cooperative"])
+@pytest.fixture(params=STRATEGIES)
 def strategy(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -49,7 +50,13 @@ def fitted(strategy: str, engine: str, num_outputs: int, random_state: int = 0, 
     return small_model(strategy, engine, random_state).fit(*some_data(num_outputs))
 
 
-@pytest.mark.parametrize("num_outputs", [1, 3])
+# Three outputs for every pair; one output for every engine, with the strategies in turn: compiling
+# takes long, and tests/contracts/test_engines.py has every engine with one output as well.
+EVERY = [(strategy, engine, 3) for strategy in STRATEGIES for engine in sorted(ENGINES)]
+IN_TURN = [(STRATEGIES[turn % 2], engine, 1) for turn, engine in enumerate(sorted(ENGINES))]
+
+
+@pytest.mark.parametrize(("strategy", "engine", "num_outputs"), EVERY + IN_TURN)
 def test_predictions_are_like_the_targets(strategy: str, engine: str, num_outputs: int) -> None:
     X, y = some_data(num_outputs)
     prediction = fitted(strategy, engine, num_outputs).predict_distribution(X[:9])

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from sklearn.utils import estimator_checks
 
 from settings import Stay, quick_joint
 from vebnn import MLP, JointRegressor, joint
@@ -55,6 +56,21 @@ def test_another_fit_has_other_targets(sine):
     np.testing.assert_allclose(model.predict_distribution(X).aleatoric_std[0], [1, 2], rtol=1e-6)
     with pytest.raises(ValueError, match="one number, or one for each of the 1 targets"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_cloneable,
+        estimator_checks.check_get_params_invariance,
+        estimator_checks.check_no_attributes_set_in_init,
+        estimator_checks.check_parameters_default_constructible,
+        estimator_checks.check_set_params,
+    ],
+)
+def test_arguments_follow_scikit_learn(check):
+    # The rest of its suite is about what all estimators here share: see test_sklearn_contract.py.
+    check("JointRegressor", quick_joint())
 
 
 @pytest.mark.parametrize("loss", ["beta_nll", "evidential"])

@@ -90,7 +90,7 @@ def test_step_2_with_another_loss(data, variance_loss, by_gamma, tmp_path):
 
 
 def test_wrong_choices_get_a_sentence(data):
-    with pytest.raises(ValueError, match="`variance_loss` must be one of 'gamma', 'nll'"):
+    with pytest.raises(ValueError, match="`variance_loss` must be one of 'gamma', 'gamma_rate'"):
         quick(variance_loss="mse").fit(*data)
     with pytest.raises(ValueError, match="`learning_rates` must be a tuple"):
         quick(learning_rates=1e-3).fit(*data)

@@ -146,12 +146,14 @@ def test_one_mode_is_vebnn_without_cross_fitting(data):
     X, _ = data
     rng = np.random.default_rng(3)
     y = np.sin(X[:, 0]) + rng.normal(0, 0.1 + 0.1 * np.abs(X[:, 0]))
-    one = quick_mixture(num_modes=1, residuals="in_sample").fit(X, y).predict_distribution(X)
-    same = quick(residuals="in_sample").fit(X, y).predict_distribution(X)
+    # Long enough that both find the noise, whatever their networks started from.
+    alike = {"residuals": "in_sample", "variance_training": Training(1_500, learning_rate=1e-2)}
+    one = quick_mixture(num_modes=1, **alike).fit(X, y).predict_distribution(X)
+    same = quick(**alike).fit(X, y).predict_distribution(X)
     assert one.modes.mean.shape == (1, NUM_ROWS)
     np.testing.assert_allclose(one.mean, same.mean, atol=0.12)
     np.testing.assert_allclose(one.aleatoric_std.mean(), same.aleatoric_std.mean(), rtol=0.1)
-    assert np.corrcoef(one.aleatoric_std, same.aleatoric_std)[0, 1] > 0.5
+    assert np.corrcoef(one.aleatoric_std, same.aleatoric_std)[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("residuals", ["cross_fit", "in_sample"])

@@ -4,8 +4,6 @@ The JSON file says what the model is and carries checksums of itself and of the 
 truncated or edited file is found out. Both are written to a temporary folder that is then renamed.
 """
 
-import hashlib
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import fields
@@ -22,6 +20,7 @@ from vebnn.inference import ENGINES, Posterior
 from vebnn.inference.problem import posterior_like
 from vebnn.networks import MLP
 from vebnn.preprocessing import Standardiser
+from vebnn.sealed import digest, seal, unseal
 from vebnn.training import Training
 from vebnn.types import Params
 
@@ -68,10 +67,9 @@ def save(model: Any, folder: str | Path) -> None:
             "story": model._story(),
             "markov": fitted.posterior.markov,
             "info": list(fitted.posterior.info),
-            "weights": _digest((temporary / _WEIGHTS).read_bytes()),
+            "weights": digest((temporary / _WEIGHTS).read_bytes()),
         }
-        description = {"format": FORMAT, "checksum": _digest(_canonical(body)), "model": body}
-        write_bytes(temporary / _DESCRIPTION, json.dumps(description, indent=2).encode())
+        write_bytes(temporary / _DESCRIPTION, seal("model", body, FORMAT))
         replace_folder(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -91,7 +89,7 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
             f"The model in {folder} is a {kind}, not a {estimator.__name__}. Use {kind}.load(folder)."
         )
     weights = folder / _WEIGHTS
-    if not weights.exists() or _digest(weights.read_bytes()) != body["weights"]:
+    if not weights.exists() or digest(weights.read_bytes()) != body["weights"]:
         raise ValueError(f"The file {weights} is missing, truncated or was edited. Save it again.")
     arrays, _ = read_arrays(weights)
     parameters = {name: _revive(value) for name, value in body["parameters"].items()}
@@ -147,20 +145,7 @@ def _read_description(folder: Path) -> dict:
     path = folder / _DESCRIPTION
     if not path.exists():
         raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
-    try:
-        description = json.loads(path.read_bytes())
-        version, body = description["format"], description["model"]
-        whole = description["checksum"] == _digest(_canonical(body))
-    except (ValueError, KeyError, TypeError):
-        whole, version = False, FORMAT
-    if version != FORMAT:
-        raise ValueError(
-            f"The model in {folder} has format {version}; this version reads format {FORMAT}. "
-            f"Upgrade vebnn or save the model again."
-        )
-    if not whole:
-        raise ValueError(f"The file {path} is truncated or was edited. Save the model again.")
-    return body
+    return unseal(path, "model", FORMAT, again="save the model again")
 
 
 class _YourOwn:
@@ -219,14 +204,6 @@ def _filled(name: str, like: Params, arrays: dict[str, np.ndarray]) -> Any:
             f"very network the model was made with."
         )
     return jax.tree.unflatten(structure, [arrays[f"{name}.{n}"] for n in range(len(leaves))])
-
-
-def _canonical(body: dict) -> bytes:
-    return json.dumps(body, sort_keys=True).encode()
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def _listed(names: Any) -> list[str] | None:

@@ -7,13 +7,10 @@ predicted. All functions are elementwise; ``known`` is variance that is not the 
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
 from vebnn.likelihoods import beta_nll, evidential, gaussian, natural
 from vebnn.types import Array, Key
-
-SMALLEST_VARIANCE = 1e-6
 
 
 class Parts(NamedTuple):
@@ -118,4 +115,4 @@ class PredictedParts(eqx.Module):
 
 def _mean_and_variance(raw: Array) -> tuple[Array, Array]:
     mean, free = jnp.split(raw, 2, axis=-1)
-    return mean, jax.nn.softplus(free) + SMALLEST_VARIANCE
+    return mean, gaussian.variance_from_network(free)

@@ -15,8 +15,6 @@ import numpy as np
 from vebnn.likelihoods import beta_nll, gamma, gaussian, natural
 from vebnn.types import Array
 
-SMALLEST_VARIANCE = 1e-6
-
 VarianceLoss = Literal["gamma", "gamma_rate", "nll", "beta_nll", "natural"]
 
 
@@ -32,7 +30,7 @@ class GammaHead(eqx.Module):
     def variance(self, raw: Array) -> Array:
         """Return the mean; an output of zero says one, the size of rescaled residuals."""
         mean, _ = jnp.split(raw, 2, axis=-1)
-        return jax.nn.softplus(mean) / np.log(2) + SMALLEST_VARIANCE
+        return jax.nn.softplus(mean) / np.log(2) + gaussian.SMALLEST_VARIANCE
 
     def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
         """Return log Gamma(r), elementwise."""
@@ -68,7 +66,7 @@ class GaussianHead(eqx.Module):
 
     def variance(self, raw: Array) -> Array:
         """Return softplus of the output."""
-        return jax.nn.softplus(raw) + SMALLEST_VARIANCE
+        return gaussian.variance_from_network(raw)
 
     def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
         """Return the weighted log N(√r | 0, variance + offset), elementwise."""

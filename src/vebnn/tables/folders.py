@@ -1,9 +1,9 @@
 """The folder of a saved model of a table: what may be there, before anything is loaded or trained."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
+
+from vebnn.sealed import digest, seal, unseal
 
 FORMAT = 1
 DESCRIPTION, ROWS = "table.json", "rows.safetensors"
@@ -29,8 +29,7 @@ def check_can_save(folder: str | Path) -> None:
 
 def write_description(body: dict[str, Any]) -> bytes:
     """Return the content of the description, with a checksum."""
-    description = {"format": FORMAT, "checksum": digest(_canonical(body)), "table": body}
-    return json.dumps(description, indent=2).encode()
+    return seal("table", body, FORMAT)
 
 
 def read_description(folder: str | Path) -> dict[str, Any]:
@@ -46,30 +45,9 @@ def read_description(folder: str | Path) -> dict[str, Any]:
             f"There is no model of a table in {folder}: {DESCRIPTION} is missing. Make one with "
             f"vebnn fit."
         )
-    try:
-        description = json.loads(path.read_bytes())
-        version, body = description["format"], description["table"]
-        whole = description["checksum"] == digest(_canonical(body))
-    except (ValueError, KeyError, TypeError):
-        whole, version = False, FORMAT
-    if version != FORMAT:
-        raise ValueError(
-            f"The model in {folder} has format {version}; this version reads format {FORMAT}. Upgrade "
-            f"vebnn or fit the model again."
-        )
-    if not whole:
-        raise ValueError(f"The file {path} is truncated or was edited. Fit the model again.")
+    body = unseal(path, "table", FORMAT, again="fit the model again")
     for name, wanted in ((ROWS, body["rows"]), ("model.json", body["model"])):
         path = folder / name
         if not path.exists() or digest(path.read_bytes()) != wanted:
             raise ValueError(f"The file {path} is missing or was changed. Fit the model again.")
     return body
-
-
-def digest(content: bytes) -> str:
-    """Return a checksum."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def _canonical(body: dict) -> bytes:
-    return json.dumps(body, sort_keys=True).encode()

@@ -11,12 +11,12 @@ from typing import Any
 
 from vebnn.estimators import JointRegressor, VeBNNRegressor
 from vebnn.files import read_arrays, replace_folder, temporary_name, write_arrays, write_bytes
+from vebnn.sealed import digest
 from vebnn.tables.encoder import TableEncoder
 from vebnn.tables.folders import (
     DESCRIPTION,
     ROWS,
     check_can_save,
-    digest,
     read_description,
     write_description,
 )

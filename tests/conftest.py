@@ -17,6 +17,7 @@ from vebnn.inference import Problem
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
+from vebnn.programs import leave_room_for_programs
 from vebnn.training import Objective
 from vebnn.types import Dataset, Params
 
@@ -38,6 +39,12 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     nowhere = tmp_path_factory.getbasetemp() / "no-cache"
     monkeypatch.setattr("vebnn.datasets.download.cache_folder", lambda: nowhere)
     monkeypatch.setenv("VEBNN_UCI_URL", "http://127.0.0.1:9")  # nobody listens to the discard port
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_programs() -> None:
+    """Many tests compile without fitting an estimator, which would look after this."""
+    leave_room_for_programs()
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Components, Prediction
 from vebnn.preprocessing import Standardiser, known_std, row_weight
+from vebnn.programs import leave_room_for_programs
 from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset, Key, Params
 
@@ -87,6 +88,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
                 )
             held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
         settings = self._settings(len(X))
+        leave_room_for_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watchers: list[Observer] = [Progress()] if self.verbose else []
         if self.checkpoint is not None:

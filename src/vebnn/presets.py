@@ -1,10 +1,10 @@
 """Settings: the defaults, and those of the paper's experiments."""
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 from vebnn.arguments import require_one_of
-from vebnn.inference import PSGLD, Engine, MCDropout
+from vebnn.inference import ENGINES, Engine, MCDropout
 from vebnn.networks import MLP
 from vebnn.training import Training
 
@@ -40,28 +40,105 @@ _ALWAYS: dict[str, Any] = {
 }
 
 
-def paper(experiment: str = "uci") -> dict[str, Any]:
+def paper(experiment: str = "uci", engine: str = "psgld") -> dict[str, Any]:
     """Return the paper's settings (Appendix D), for ``VeBNNRegressor(**paper("uci"))``.
 
     Args:
       experiment: ``"toy"`` (illustrative data) or ``"uci"``.
+      engine: name of the inference engine.
     """
-    require_one_of("experiment", experiment, ("toy", "uci"))
-    if experiment == "toy":
-        return _ALWAYS | {
-            "network": MLP((256, 256), "tanh"),
-            "variance_network": MLP((5,), "tanh"),
-            "inference": PSGLD(num_samples=100, burn_in=10_000, thinning=100),
-            "mean_training": Training(20_000),
-            "variance_training": Training(5_000, patience=100, tolerance=1e-4),
-            "validation_fraction": 0.3,
+    require_one_of("experiment", experiment, tuple(_EXPERIMENTS))
+    one = _EXPERIMENTS[experiment]
+    return (
+        _ALWAYS
+        | _network_and_engine(experiment, engine)
+        | {
+            "variance_network": MLP((5,), one.network.activation),
+            "mean_training": one.training,
+            "variance_training": one.variance_training,
+            "learning_rates": one.learning_rates,
+            "validation_fraction": one.validation_fraction,
         }
-    return _ALWAYS | {
-        "network": MLP((50,), "relu"),
-        "variance_network": MLP((5,), "relu"),
-        "inference": PSGLD(num_samples=150, burn_in=5_000, thinning=100),
-        "mean_training": Training(20_000),
-        "learning_rates": LEARNING_RATES,
-        "variance_training": Training(10_000, patience=100, tolerance=1e-4),
-        "validation_fraction": 0.2,
+    )
+
+
+def paper_joint(experiment: str = "uci", engine: str | None = None) -> dict[str, Any]:
+    """Return the paper's settings of its joint baselines, for ``JointRegressor(**paper_joint("uci"))``.
+
+    Args:
+      experiment: ``"toy"`` or ``"uci"``.
+      engine: name of the inference engine, or ``None`` for one network.
+    """
+    require_one_of("experiment", experiment, tuple(_EXPERIMENTS))
+    one = _EXPERIMENTS[experiment]
+    return _network_and_engine(experiment, engine) | {
+        "training": one.training,
+        "learning_rates": one.learning_rates,
+        "validation_fraction": one.validation_fraction,
     }
+
+
+def stretched(settings: Any, factor: float) -> Any:
+    """Multiply every length in some settings; a decay per epoch then ends where it would have."""
+    changes: dict[str, Any] = {}
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if one.name in ("burn_in", "thinning", "pilot", "num_epochs", "patience") and value is not None:
+            changes[one.name] = max(1, round(factor * value))
+        elif one.name == "decay":
+            changes[one.name] = value ** (1 / factor)
+        elif isinstance(value, Training):
+            changes[one.name] = stretched(value, factor)
+    return replace(settings, **changes)
+
+
+class _Experiment(NamedTuple):
+    """What the paper says once for all methods of an experiment."""
+
+    network: MLP
+    training: Training
+    variance_training: Training
+    learning_rates: tuple[float, ...]
+    validation_fraction: float
+    chains: dict[str, int]
+    elbo_epochs: int
+
+
+_EXPERIMENTS = {
+    "toy": _Experiment(
+        network=MLP((256, 256), "tanh"),
+        training=Training(20_000),
+        variance_training=Training(5_000, patience=100, tolerance=1e-4),
+        learning_rates=(),
+        validation_fraction=0.3,
+        chains={"num_samples": 100, "burn_in": 10_000, "thinning": 100},
+        elbo_epochs=10_000,
+    ),
+    "uci": _Experiment(
+        network=MLP((50,), "relu"),
+        training=Training(20_000),
+        variance_training=Training(10_000, patience=100, tolerance=1e-4),
+        learning_rates=LEARNING_RATES,
+        validation_fraction=0.2,
+        chains={"num_samples": 150, "burn_in": 5_000, "thinning": 100},
+        elbo_epochs=20_000,
+    ),
+}
+
+
+def _network_and_engine(experiment: str, engine: str | None) -> dict[str, Any]:
+    one = _EXPERIMENTS[experiment]
+    if engine is None:
+        return {"network": one.network}
+    require_one_of("engine", engine, tuple(ENGINES))
+    if engine == "mc_dropout":
+        dropping = replace(one.network, dropout_rate=0.1)
+        return {"network": dropping, "inference": MCDropout(training=one.training)}
+    settings: dict[str, Any] = {}
+    if engine in ("psgld", "sgld", "sghmc"):
+        settings = one.chains
+    elif engine == "ensemble":
+        settings = {"training": one.training}
+    elif engine == "bbb":
+        settings = {"training": Training(one.elbo_epochs, learning_rate=1e-2)}
+    return {"network": one.network, "inference": ENGINES[engine](**settings)}

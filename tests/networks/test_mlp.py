@@ -88,7 +88,7 @@ def test_dropout_keeps_the_mean_of_the_last_layer(key: jax.Array) -> None:
 
 def test_one_dropout_rate_per_layer(key: jax.Array) -> None:
     network = MLP((20, 20), dropout_rate=(0.0, 0.9)).build((3,), 1, key=key)
-    assert [dropout.p for dropout in network.dropouts] == [0.0, 0.9]
+    assert network.dropout_rates == (0.0, 0.9)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_gradient_vanishes_at_the_closed_form_mode(linear) -> None:
     mode = params.__class__(
         [linear.mean[None, :2].astype(np.float32)],
         [linear.mean[2:].astype(np.float32)],
-        params.dropouts,
+        params.dropout_rates,
         params.activation,
     )
     gradient = jax.jit(jax.grad(lambda params: linear.objective(params, linear.data, 1)))(mode)

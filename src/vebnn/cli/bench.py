@@ -74,16 +74,43 @@ def bench_modes(
 def bench_uci(
     datasets: Annotated[
         str, typer.Option(help="Names of the data sets, separated by commas.")
-    ] = "yacht,energy,concrete,boston",
+    ] = "yacht,energy,concrete,boston,wine-red",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Names as in the paper's tables, separated by commas; or paper, peers, all; or "
+            "module:function for a method of your own."
+        ),
+    ] = "VeBNN (pSGLD)",
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 5,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per split.")] = Path(
+    preset: Annotated[
+        str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")
+    ] = "standard",
+    engine: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
+    jobs: Annotated[
+        int | None, typer.Option(help="Fits at once; as many as there are cores unless given.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
         "results/uci.jsonl"
     ),
 ) -> None:
-    """Compare with the paper on UCI data sets, read from the folder VEBNN_DATA."""
+    """Compare methods on UCI data sets; `vebnn bench table` makes the tables."""
     from vebnn.experiments import uci
 
-    uci.bench_uci(_listed(datasets), splits, out, Console())
+    uci.bench_uci(
+        _listed(datasets),
+        splits,
+        out,
+        Console(),
+        methods=_listed(methods),
+        preset=preset,
+        engine=engine,
+        jobs=jobs,
+        scheduler=scheduler,
+    )
 
 
 @bench.command("active")

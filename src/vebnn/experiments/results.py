@@ -8,18 +8,27 @@ never mixed with those of this run.
 import hashlib
 import json
 import os
+import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 
@@ -29,12 +38,9 @@ Row = dict[str, Any]
 
 # What turns numbers into pictures and tables cannot change the numbers.
 _ROOMS_THAT_DO_NOT_COUNT = (
-    "cli/",
-    "plots/",
-    "report/",
-    "service/",
-    "tables/",
-    "experiments/results.py",
+    *("acquisition/", "cli/", "comparison/", "plots/", "report/", "service/", "sheets/"),
+    *("simulators/", "tables/"),
+    *("experiments/results.py", "experiments/workers.py"),
 )
 
 
@@ -116,52 +122,72 @@ def json_object(path: Path, number: int, line: bytes) -> Row:
     return row
 
 
+def one_by_one(function: Callable[[Row], Row], cases: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """Yield (case, function(case)), in this process."""
+    for case in cases:
+        yield case, function(case)
+
+
 def run_cases(
     file: ResultsFile,
     cases: Sequence[Row],
     compute: Callable[[Row], Row],
     console: Console,
     name: Callable[[Row], str],
+    spread: Callable[..., Iterator[tuple[Row, Row]]] = one_by_one,
 ) -> list[Row]:
     """Compute the cases that the file does not have yet; return the rows of all cases, in order.
 
     Args:
-      file: where rows are kept.
+      file: where rows are kept; only this process writes there.
       cases: what identifies each row, such as ``{"seed": 3}``.
       compute: the numbers of one case.
       console: where the progress bar is drawn.
       name: a few words on a case for the progress bar.
+      spread: calls a function with every case and yields pairs of case and result, in any order.
     """
 
     def identity(row: Row) -> tuple:
         return tuple(row[field] for field in cases[0])
 
-    found = {identity(row): row for row in file.rows()} if cases else {}
+    # A case that could not be computed is tried again: perhaps its file has come.
+    finished = [row for row in file.rows() if "skipped" not in row]
+    found = {identity(row): row for row in finished} if cases else {}
+    left = [case for case in cases if identity(case) not in found]
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=32),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        # Fits take seconds or minutes: the pace is that of all of them, not of the last few.
+        TimeRemainingColumn(elapsed_when_finished=True),
         console=console,
+        speed_estimate_period=24 * 3600,
     )
     with bar:
-        task = bar.add_task("", total=len(cases))
-        for case in cases:
-            bar.update(task, description=name(case))
-            if identity(case) not in found:
-                row = file.append({**case, **timed(compute, case)})
-                found[identity(case)] = row
-            bar.advance(task)
+        task = bar.add_task(name(left[0]) if left else "", total=len(left))
+        for case, numbers in spread(partial(timed, compute), left):
+            found[identity(case)] = file.append({**case, **numbers})
+            bar.update(task, advance=1, description=name(case))
         bar.update(task, description="finished")
     return [found[identity(case)] for case in cases]
 
 
 def timed(compute: Callable[[Row], Row], case: Row) -> Row:
-    """Return the numbers of a case and the seconds they took."""
+    """Return the numbers of a case, the seconds they took, and whose work they are."""
     started = time.perf_counter()
     with quiet_chains():
         numbers = compute(case)
-    return {**numbers, "seconds": round(time.perf_counter() - started, 2)}
+    seconds = round(time.perf_counter() - started, 2)
+    return {**numbers, "seconds": seconds, "versions": versions()}
+
+
+@cache
+def versions() -> Row:
+    """Return the versions that may change the last digits."""
+    packages = {name: metadata.version(name) for name in ("jax", "numpy", "scikit-learn")}
+    return {"python": platform.python_version(), **packages}
 
 
 @contextmanager

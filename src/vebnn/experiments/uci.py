@@ -1,130 +1,122 @@
-"""UCI regression: default settings on seeded splits, beside the numbers of the paper."""
+"""UCI regression: methods × data sets × seeded splits, on one machine or many."""
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
 from sklearn.model_selection import train_test_split
 
+from vebnn.arguments import require_one_of
 from vebnn.datasets.uci import load_uci
-from vebnn.estimators import VeBNNRegressor
-from vebnn.experiments.results import (
-    ResultsFile,
-    Row,
-    average,
-    r_hat,
-    run_cases,
-    stamp,
-    wide_table,
-)
-from vebnn.metrics import coverage, log_likelihood, rmse
+from vebnn.experiments.contenders import ALL, PRESETS, find_contender, full_name
+from vebnn.experiments.forecasts import scores
+from vebnn.experiments.peers import PEERS
+from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp
+from vebnn.experiments.workers import num_cores, spread
+from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
-LEVEL = 0.95
 
-
-class Published(NamedTuple):
-    """A row of the paper: means over its own 20 splits, which are not published."""
-
-    tll: float
-    rmse: float
-
-
-# VeBNN (pSGLD) in the paper's Table 1 (TLL) and its appendix table of RMSE on UCI data.
-PAPER = {
-    "boston": Published(-2.57, 3.64),
-    "carbon": Published(4.04, 0.0064),
-    "concrete": Published(-2.87, 4.70),
-    "energy": Published(-0.85, 0.77),
-    "power": Published(-2.74, 3.79),
-    "superconduct": Published(-3.41, 12.23),
-    "wine-red": Published(-0.95, 0.63),
-    "yacht": Published(-1.27, 0.87),
+GROUPS: dict[str, tuple[str, ...]] = {
+    "all": (*ALL, *PEERS),
+    # The rows of the paper's tables, and the joint ones it has none for.
+    "paper": (
+        *("ME (MSE)", "MVE (NLL)", "MVE (β-NLL)", "MVE (Natural)", "Evidential"),
+        *(f"MVE ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
+        *("MVE (Natural / Ensembles)", "MVE (Natural / MC-Dropout)", "BNN-Homo (pSGLD)"),
+        *(f"VeBNN ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
+    ),
+    "peers": tuple(PEERS),
 }
 
 
-def score_split(name: str, split: int) -> Row:
-    """Fit the default model to 80 % of the rows; return its numbers on the others.
+def score_split(preset: str, case: Row) -> Row:
+    """Fit a method to 80 % of the rows; return its numbers on the others.
 
     Args:
-      name: the data set.
-      split: seeds both the split and the model.
+      preset: how this library's methods are trained.
+      case: ``dataset``, ``method`` and ``split``, which seeds both the split and the model.
     """
-    data = load_uci(name)
-    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
+    data = load_uci(case["dataset"])
+    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=case["split"])
     X_train, X_test, y_train, y_test = parts
-    model = VeBNNRegressor(random_state=split).fit(X_train, y_train)
-    prediction = model.predict_distribution(X_test)
-    lower, upper = prediction.interval(LEVEL)
-    return {
-        "rmse": rmse(y_test, prediction.mean),
-        "tll": log_likelihood(y_test, prediction.mean, prediction.variance),
-        "coverage": coverage(y_test, lower, upper),
-        "interval_length": float(np.mean(upper - lower)),
-        "r_hat": r_hat(model),
-    }
+    contender = find_contender(case["method"], preset)
+    try:
+        return scores(contender(X_train, y_train, X_test, case["split"]), y_test)
+    except TrainingDiverged as diverged:
+        return {"skipped": str(diverged)}
 
 
-def bench_uci(datasets: Sequence[str], num_splits: int, path: Path, console: Console) -> list[Row]:
-    """Score every data set on every split, print the table, return the rows; finished ones are kept."""
+def bench_uci(
+    datasets: Sequence[str],
+    num_splits: int,
+    path: Path,
+    console: Console,
+    *,
+    methods: Sequence[str] = ("VeBNN (pSGLD)",),
+    preset: str = "standard",
+    engine: str = "local",
+    jobs: int | None = None,
+    scheduler: str | None = None,
+) -> list[Row]:
+    """Score every method on every split of every data set; return the rows, finished ones included.
+
+    Args:
+      datasets: names; one whose file is missing is passed over, and its row says why.
+      num_splits: seeds 0, 1, … of the 80/20 splits.
+      path: file of rows; the same call goes on with it.
+      console: where progress is shown.
+      methods: names for :func:`~vebnn.experiments.contenders.find_contender`, or of a group: ``"all"``,
+        ``"paper"``, ``"peers"``.
+      preset: ``"paper"`` (the paper's networks, epochs and calibration), ``"standard"`` (this
+        library's defaults, joint methods with the paper's choice of learning rates) or ``"quick"``
+        (a quarter of that length).
+      engine: where fits run, see :func:`~vebnn.experiments.workers.spread`.
+      jobs: how many at once.
+      scheduler: of a cluster.
+    """
     if num_splits < 1:
         raise ValueError(f"The number of splits must be at least 1. Got {num_splits}.")
-    if not datasets:
-        raise ValueError("The benchmark needs at least one data set. Got none.")
-    for name in datasets:
-        load_uci(name)  # a missing file is said before the first long fit
-    rows = run_cases(
-        ResultsFile(path, stamp("uci", model="VeBNNRegressor()", test_share=TEST_SHARE)),
-        [{"dataset": name, "split": split} for name in datasets for split in range(num_splits)],
-        lambda case: score_split(case["dataset"], case["split"]),
-        console,
-        lambda case: f"{case['dataset']} · split {case['split']}",
-    )
-    console.print(bench_table(rows))
-    console.print(f"Rows: {path}", highlight=False, soft_wrap=True)
-    return rows
-
-
-def bench_table(rows: Sequence[Row]) -> Table:
-    """Return a line per data set with the paper's numbers beside ours, and the average coverage."""
-    table = wide_table(
-        title="UCI: 80/20 splits, default settings, no recalibration",
-        caption=(
-            "Mean ± std over splits. Paper: VeBNN (pSGLD), 20 other splits. Coverage and length: of "
-            "95 % intervals. Seconds: per split."
-        ),
-        columns=(
-            *("data set", "splits", "TLL", "paper", "RMSE", "paper"),
-            *("coverage", "length", "seconds"),
-        ),
-    )
-    by_name: dict[str, list[Row]] = {}
-    for row in rows:
-        by_name.setdefault(row["dataset"], []).append(row)
-    for name, group in by_name.items():
-        table.add_row(
-            name,
-            str(len(group)),
-            _mean_and_std(group, "tll", ".2f"),
-            f"{PAPER[name].tll:.2f}",
-            _mean_and_std(group, "rmse", ".3g"),
-            f"{PAPER[name].rmse:.3g}",
-            f"{average(group, 'coverage'):.3f}",
-            f"{average(group, 'interval_length'):.3g}",
-            f"{average(group, 'seconds'):.1f}",
+    require_one_of("preset", preset, PRESETS)
+    names = [full for name in methods for full in map(full_name, GROUPS.get(name.casefold(), (name,)))]
+    if not datasets or not names:
+        raise ValueError(
+            "The benchmark needs at least one data set and one method. "
+            f"Got {len(datasets)} and {len(names)}."
         )
-    table.add_section()
-    # Every data set counts the same, however many splits it has.
-    mean_coverage = np.mean([average(group, "coverage") for group in by_name.values()])
-    table.add_row("average", "", "", "", "", "", f"{mean_coverage:.3f}", "", "", style="bold")
-    return table
+    file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE))
+    present = [name for name in datasets if _is_there(name, names, file, console)]
+    programs = list(product(present, dict.fromkeys(names)))
+    at_once = jobs or num_cores()
+    # Neighbours in the queue are different programs: workers compile them side by side, and later find
+    # each other's in the compilation cache.
+    cases = [
+        {"dataset": dataset, "method": method, "split": split}
+        for start in range(0, len(programs), at_once)
+        for split in range(num_splits)
+        for dataset, method in programs[start : start + at_once]
+    ]
+    return run_cases(
+        file,
+        cases,
+        partial(score_split, preset),
+        console,
+        lambda case: f"{case['dataset']} · {case['method']} · split {case['split']}",
+        spread=partial(spread, engine=engine, jobs=jobs, scheduler=scheduler),
+    )
 
 
-def _mean_and_std(rows: Sequence[Row], field: str, style: str) -> str:
-    values = [row[field] for row in rows]
-    mean = format(np.mean(values), style)
-    decimals = len(mean.partition(".")[2])
-    return f"{mean} ± {np.std(values, ddof=1):.{decimals}f}" if len(values) > 1 else mean
+def _is_there(dataset: str, methods: Sequence[str], file: ResultsFile, console: Console) -> bool:
+    """Look for the data before the first long fit; a missing file is said, and kept for the tables."""
+    try:
+        load_uci(dataset)
+    except FileNotFoundError as missing:
+        console.print(f"{dataset} is passed over. {missing}", highlight=False, soft_wrap=True)
+        known = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
+        for method in methods:
+            if (dataset, method) not in known:
+                file.append({"dataset": dataset, "method": method, "split": 0, "skipped": str(missing)})
+        return False
+    return True

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vebnn.arguments import require_number
-from vebnn.inference.noise import standard_normal
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.inference.sampling import check_chains, sample_chains
+from vebnn.random_numbers import standard_normal
 from vebnn.training import Stage, epochs_of_steps
 from vebnn.types import Array, Key
 

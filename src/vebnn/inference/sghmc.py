@@ -6,8 +6,8 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from vebnn.arguments import require_number
-from vebnn.inference.noise import standard_normal
 from vebnn.inference.piloted import EXCESS_VARIANCE, PilotedSampler
+from vebnn.random_numbers import standard_normal
 from vebnn.types import Array, Key
 
 

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vebnn import random_numbers
 from vebnn.likelihoods import gaussian, mixture, prior
 from vebnn.types import Array, Dataset, Key, Module, Params
 
@@ -113,5 +114,5 @@ def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
     if key is None:
         return jax.vmap(network)(x)
     return jax.vmap(lambda row, key_row: network(row, key=key_row))(
-        x, jax.random.split(key, x.shape[0])
+        x, random_numbers.split(key, x.shape[0])
     )

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vebnn import random_numbers
 from vebnn.arguments import require_number, require_one_of
 from vebnn.types import Array, Key
 
@@ -78,8 +79,8 @@ class MLP:
             here = numbers[end - fan_out * (fan_in + 1) : end] / math.sqrt(fan_in)
             weights.append(here[: fan_out * fan_in].reshape(fan_out, fan_in))
             biases.append(here[fan_out * fan_in :])
-        dropouts = [eqx.nn.Dropout(float(rate)) for rate in self._rates()]
-        return Perceptron(weights, biases, dropouts, self.activation)
+        rates = tuple(float(rate) for rate in self._rates())
+        return Perceptron(weights, biases, rates, self.activation)
 
     def _rates(self) -> tuple[float, ...]:
         rate = self.dropout_rate
@@ -91,7 +92,7 @@ class Perceptron(eqx.Module):
 
     weights: list[Array]  # (fan out, fan in) each
     biases: list[Array]
-    dropouts: list[eqx.nn.Dropout]
+    dropout_rates: tuple[float, ...] = eqx.field(static=True)
     activation: str = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
@@ -101,7 +102,9 @@ class Perceptron(eqx.Module):
         h = jnp.ravel(x)
         for index, (weight, bias) in enumerate(hidden):
             h = activate(weight @ h + bias)
-            if key is not None:
-                h = self.dropouts[index](h, key=jax.random.fold_in(key, index))
+            rate = self.dropout_rates[index]
+            if key is not None and rate:
+                kept = random_numbers.uniform(key, h.size, stream=index) >= rate
+                h = jnp.where(kept, h / (1 - rate), 0.0)
         weight, bias = last
         return weight @ h + bias

@@ -1,13 +1,11 @@
 """How long to train: every engine's own settings, stretched or shortened."""
 
-from dataclasses import fields, replace
 from typing import Any
 
 from vebnn.arguments import require_one_of
 from vebnn.estimators import VeBNNRegressor
 from vebnn.inference import ENGINES
-from vebnn.presets import default_mean_training, default_variance_training
-from vebnn.training import Training
+from vebnn.presets import default_mean_training, default_variance_training, stretched
 
 EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
 
@@ -27,22 +25,8 @@ def new_estimator(num_rows: int, *, inference: str, effort: str, **settings: Any
     if factor == 1:
         return VeBNNRegressor(inference=inference, **settings)
     return VeBNNRegressor(
-        inference=_stretched(ENGINES[inference].for_rows(num_rows), factor),
-        mean_training=_stretched(default_mean_training(num_rows), factor),
-        variance_training=_stretched(default_variance_training(num_rows), factor),
+        inference=stretched(ENGINES[inference].for_rows(num_rows), factor),
+        mean_training=stretched(default_mean_training(num_rows), factor),
+        variance_training=stretched(default_variance_training(num_rows), factor),
         **settings,
     )
-
-
-def _stretched(settings: Any, factor: float) -> Any:
-    """Multiply every length in some settings; a decay per epoch then ends where it would have."""
-    changes: dict[str, Any] = {}
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if one.name in ("burn_in", "thinning", "pilot", "num_epochs", "patience") and value is not None:
-            changes[one.name] = max(1, round(factor * value))
-        elif one.name == "decay":
-            changes[one.name] = value ** (1 / factor)
-        elif isinstance(value, Training):
-            changes[one.name] = _stretched(value, factor)
-    return replace(settings, **changes)

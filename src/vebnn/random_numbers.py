@@ -1,4 +1,4 @@
-"""Cheap Gaussian noise for samplers that need a fresh vector of it at every step.
+"""Cheap random numbers for what needs fresh ones at every step: Langevin noise and dropout.
 
 JAX compiles its Threefry generator for CPUs as a loop of tiny kernels, which takes longer than the
 gradient of a small network. The same generator written out elementwise melts into the update.
@@ -26,6 +26,21 @@ def threefry(key_data: Array, counters: tuple[Array, Array]) -> tuple[Array, Arr
         a = a + words[(group + 1) % 3]
         b = b + words[(group + 2) % 3] + jnp.uint32(group + 1)
     return a, b
+
+
+def split(key: Key, num: int) -> Key:
+    """Return ``num`` independent keys."""
+    counter = jnp.arange(num, dtype=jnp.uint32)
+    # The second counter at its largest: streams of numbers do not count that far.
+    words = threefry(jax.random.key_data(key), (counter, jnp.full_like(counter, 2**32 - 1)))
+    return jax.random.wrap_key_data(jnp.stack(words, axis=-1))
+
+
+def uniform(key: Key, size: int, stream: int = 0) -> Array:
+    """Return ``size`` independent numbers, uniform in [0, 1); every stream of a key has its own."""
+    counter = jnp.arange(size, dtype=jnp.uint32)
+    bits, _ = threefry(jax.random.key_data(key), (counter, jnp.full_like(counter, stream)))
+    return (bits >> jnp.uint32(8)).astype(jnp.float32) * 2.0**-24
 
 
 def standard_normal(key: Key, size: int) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 from jax.extend.random import threefry_2x32
 from scipy import stats
 
-from vebnn.inference.noise import standard_normal, threefry
+from vebnn.random_numbers import split, standard_normal, threefry, uniform
 
 normal = jax.jit(standard_normal, static_argnums=1)
 
@@ -55,3 +55,22 @@ def test_across_keys_each_place_is_normal(key: jax.Array) -> None:
 def test_same_key_same_numbers(key: jax.Array) -> None:
     np.testing.assert_array_equal(normal(key, 10), normal(key, 10))
     np.testing.assert_array_equal(normal(key, 10), normal(key, 20)[:10])
+
+
+def test_uniform_numbers_of_every_key_and_stream(key: jax.Array) -> None:
+    def streams(one: jax.Array) -> jax.Array:
+        return jnp.stack([uniform(one, 4, stream) for stream in (0, 1)])
+
+    sample = np.asarray(jax.jit(jax.vmap(streams))(split(key, 20_000)), float).reshape(-1, 8)
+    assert 0 <= sample.min() < 1e-4
+    assert 1 - 1e-4 < sample.max() < 1
+    for place in sample.T:
+        assert stats.kstest(place, "uniform").pvalue > 1e-3
+    correlations = np.corrcoef(sample.T)[np.triu_indices(8, 1)]
+    assert (np.abs(correlations) < 4 / np.sqrt(20_000)).all()
+
+
+def test_split_keys_are_new_and_differ(key: jax.Array) -> None:
+    keys = np.asarray(jax.random.key_data(split(key, 1_000)))
+    assert len(np.unique(np.vstack([keys, jax.random.key_data(key)[None]]), axis=0)) == 1_001
+    np.testing.assert_array_equal(keys[:10], jax.random.key_data(split(key, 10)))

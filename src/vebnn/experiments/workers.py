@@ -1,0 +1,128 @@
+"""Many fits at once: on the cores of this machine, on a Dask cluster or on Ray.
+
+A fleet already runs the folds, chains and learning rates of one fit on all cores. Where there are
+many fits, whole fits side by side, one core each, keep the cores busier: nobody waits for anybody.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import joblib
+
+from vebnn.arguments import require_one_of, require_whole
+
+ENGINES = ("local", "dask", "ray")
+# One core per fit. Read by a worker when it first imports vebnn and JAX.
+_ONE_CORE = {"VEBNN_CPU_DEVICES": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+
+
+def spread(
+    function: Callable[[Any], Any],
+    cases: Sequence[Any],
+    *,
+    engine: str = "local",
+    jobs: int | None = None,
+    scheduler: str | None = None,
+) -> Iterator[tuple[Any, Any]]:
+    """Yield (case, function(case)) as they are finished; not in order.
+
+    Args:
+      function: importable by other processes.
+      cases: their arguments.
+      engine: ``"local"`` (processes of this machine), ``"dask"`` or ``"ray"``.
+      jobs: how many at once; ``None`` takes as many as there are cores, or the cluster has.
+      scheduler: address of a running Dask scheduler or Ray head; ``None`` starts one here.
+    """
+    require_one_of("engine", engine, ENGINES)
+    if jobs is not None:
+        require_whole("jobs", jobs, 1)
+    with _backend(engine, jobs or num_cores(), scheduler) as parallel:
+        tasks = [joblib.delayed(_with_case)(function, case, list(sys.path)) for case in cases]
+        for chunk in _chunks(tasks, parallel):
+            yield from parallel(chunk)
+
+
+def _with_case(function: Callable[[Any], Any], case: Any, path: list[str]) -> tuple[Any, Any]:
+    # A worker finds the modules that the caller finds: a method of the user's own, for example.
+    sys.path.extend(folder for folder in path if folder not in sys.path)
+    return case, function(case)
+
+
+def _chunks(tasks: list, parallel: joblib.Parallel) -> Iterable[list]:
+    """Return all tasks at once, or few at a time where finished ones are not handed over early."""
+    if parallel.return_generator or not tasks:
+        return [tasks]
+    size = parallel.n_jobs if parallel.n_jobs > 0 else num_cores()
+    return [tasks[start : start + size] for start in range(0, len(tasks), size)]
+
+
+@contextmanager
+def _backend(engine: str, jobs: int, scheduler: str | None) -> Iterator[joblib.Parallel]:
+    with ExitStack() as stack:
+        stack.enter_context(_environment(_ONE_CORE))
+        options: dict[str, Any] = {"return_as": "generator_unordered"}
+        if engine == "local":
+            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
+        elif engine == "dask":
+            stack.enter_context(_dask(jobs, scheduler))
+            stack.enter_context(joblib.parallel_config("dask"))
+        else:
+            _start_ray(jobs, scheduler)
+            stack.enter_context(joblib.parallel_config("ray", n_jobs=jobs))
+            options = {}  # Ray's backend has no generators
+        yield joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
+
+
+@contextmanager
+def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ValueError(
+            'The engine "dask" needs the package distributed. Install it with: '
+            "pip install 'vebnn[dask]'."
+        ) from None
+    if scheduler is not None:
+        with Client(scheduler):
+            yield
+        return
+    with (
+        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        yield
+
+
+def _start_ray(jobs: int, scheduler: str | None) -> None:
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise ValueError(
+            "The engine \"ray\" needs the package ray. Install it with: pip install 'vebnn[ray]'."
+        ) from None
+    register_ray()
+    if not ray.is_initialized():
+        local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False}
+        environment = {"env_vars": _ONE_CORE}
+        ray.init(address=scheduler, runtime_env=environment, **({} if scheduler else local))
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for the processes that are started meanwhile, unless the user has set them."""
+    new = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            del os.environ[name]
+
+
+def num_cores() -> int:
+    """Return how many fits go side by side on this machine."""
+    return joblib.cpu_count(only_physical_cores=False)

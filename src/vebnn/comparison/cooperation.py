@@ -65,7 +65,7 @@ class Duel:
 
 
 def duels(results: Results, metric: Metric) -> list[Duel]:
-    """Return every cooperative method against every joint one that has its engine and a split with it."""
+    """Return every cooperative method against every joint one with its engine, if splits are shared."""
     methods = ordered_methods(row["method"] for row in results.rows)
     known = [METHODS[name] for name in methods if are_variants(family_of(name))]
     pairs = [

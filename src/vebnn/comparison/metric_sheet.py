@@ -47,7 +47,7 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
     return Sheet(
         title=f"{metric.name} ({metric.arrow})",
         caption=_caption(metric, has_paper, len(table.methods) > 1),
-        columns=("method", *table.datasets, *(["average rank"] if ranked else [])),
+        columns=("method", *table.datasets, *(["rank"] if ranked else [])),
         groups=[[row(name) for name in names] for _, names in groupby(table.methods, key=family_of)],
         notes=[*_footnotes(reasons), *_notes(table)],
     )
@@ -133,9 +133,9 @@ def _notes(table: MetricTable) -> list[str]:
         left_out = [name for name in table.datasets if name not in table.ranks.datasets]
         without = f"; without {', '.join(left_out)}, which some method has no number for"
         notes.append(
-            f"Average rank over {len(table.ranks.datasets)} data sets: "
+            f"Rank: average over {len(table.ranks.datasets)} data sets: "
             f"{', '.join(table.ranks.datasets)}{without if left_out else ''}. Ties share their rank."
         )
     elif len(table.methods) > 1:
-        notes.append("No average rank: there is no data set that all methods have a number for.")
+        notes.append("No rank: there is no data set that all methods have a number for.")
     return notes

@@ -22,12 +22,12 @@ def cooperation_sheet(fought: Sequence[Duel]) -> Sheet:
         caption=(
             f"Cooperative training against joint training with the same engine. Data sets: how many "
             f"have the better cooperative mean. Won, lost, tied: splits, over all data sets. p: "
-            f"Wilcoxon signed-rank test over data-set means, and over all splits of all data sets. Then, "
+            f"Wilcoxon signed-rank test over data-set means, and over all splits. Then, "
             f"for each data set, by how much the cooperative mean is better ({unit}; + is better, bold "
             f"is p < 0.05)."
         ),
         columns=(
-            *("cooperative – joint", "data sets", "won–lost–tied"),
+            *("cooperative, joint", "data sets", "won–lost–tied"),
             *("p, means", "p, splits", *datasets),
         ),
         groups=[[_duel_row(duel, datasets) for duel in fought]],
@@ -42,7 +42,7 @@ def cooperation_sheet(fought: Sequence[Duel]) -> Sheet:
 def _duel_row(duel: Duel, datasets: Sequence[str]) -> list[Cell]:
     wins, losses, ties = duel.score
     cells = [
-        Cell(f"{duel.cooperative} – {duel.joint}"),
+        Cell(duel.cooperative, below=duel.joint),
         Cell(f"{duel.better_on} of {len(duel.by_dataset)}", sort=float(duel.better_on)),
         Cell(f"{wins}–{losses}–{ties}", sort=float(wins)),
         _p_cell(duel.over_means),

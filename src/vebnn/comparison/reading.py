@@ -92,8 +92,9 @@ def read_results(
         kept, origin, notes = shown, _in_words(shown), []
         if others:
             notes = [
-                f"Left out, for runs are not mixed: {'; '.join(map(_in_words, others))}. This is the "
-                f"newest. Choose with --preset, or put all together with --mix."
+                f"This is the newest run, for runs are not mixed. Left out: "
+                f"{'; '.join(map(_in_words, others))}. Choose with --preset, or put all together "
+                f"with --mix."
             ]
     kept = list({(row["dataset"], row["method"], row.get("split")): row for row in kept}.values())
     kept = _only(_only(kept, "method", methods), "dataset", datasets)

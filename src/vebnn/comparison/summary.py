@@ -50,7 +50,7 @@ class Summary:
             for entry in table.entries.values()
         )
         return Document(
-            title=f"Results of {self.results.experiment or 'your rows'}",
+            title=f"Results: {self.results.experiment or 'your rows'}",
             opening=[f"Rows: {self.results.origin}.", *self.results.notes, *self.notes],
             sheets=[
                 *(metric_sheet(table, paper=paper) for table in self.tables),

@@ -132,8 +132,9 @@ def _notes(table: MetricTable) -> list[str]:
     if len(table.ranks.average) > 1:
         left_out = [name for name in table.datasets if name not in table.ranks.datasets]
         without = f"; without {', '.join(left_out)}, which some method has no number for"
+        num = len(table.ranks.datasets)
         notes.append(
-            f"Rank: average over {len(table.ranks.datasets)} data sets: "
+            f"Rank: average over {num} data set{'s' if num > 1 else ''}: "
             f"{', '.join(table.ranks.datasets)}{without if left_out else ''}. Ties share their rank."
         )
     elif len(table.methods) > 1:

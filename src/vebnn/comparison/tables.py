@@ -11,7 +11,7 @@ signed ranks can disagree, if one split is far out: a variant whose mean is wors
 is significantly better by the test has a plus.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,21 +92,29 @@ def compare(results: Results, metric: Metric) -> MetricTable:
 
     A method whose rows all lack this number is not in it, unless they all say why they have none.
     """
+    all_methods = ordered_methods(row["method"] for row in results.rows)
+    all_datasets = ordered_datasets(row["dataset"] for row in results.rows)
     every = {
         (method, dataset): Entry(
             results.scores(metric.field, method, dataset),
             results.why_skipped(method, dataset),
             published(metric.field, method, dataset) if results.experiment == EXPERIMENT else None,
         )
-        for method in ordered_methods(row["method"] for row in results.rows)
-        for dataset in ordered_datasets(row["dataset"] for row in results.rows)
+        for method in all_methods
+        for dataset in all_datasets
     }
     numbers = {row["method"] for row in results.rows if not row.get("skipped")}
-    methods = _where(every, lambda method, entry: bool(entry.scores) or method not in numbers, at=0)
-    datasets = _where(
-        every, lambda method, entry: method in methods and bool(entry.scores or entry.skipped), at=1
+    methods = tuple(
+        method
+        for method in all_methods
+        if method not in numbers or any(every[method, dataset].scores for dataset in all_datasets)
     )
-    entries = {names: every[names] for names in every if names[0] in methods and names[1] in datasets}
+    datasets = tuple(
+        dataset
+        for dataset in all_datasets
+        if any(every[method, dataset].scores or every[method, dataset].skipped for method in methods)
+    )
+    entries = {(method, dataset): every[method, dataset] for method in methods for dataset in datasets}
     untested = tuple(
         dataset
         for dataset in datasets
@@ -122,15 +130,6 @@ def compare(results: Results, metric: Metric) -> MetricTable:
     }
     ranks = average_ranks({method: found for method, found in losses.items() if found})
     return MetricTable(metric, methods, datasets, entries, ranks, untested)
-
-
-def _where(
-    entries: Mapping[tuple[str, str], Entry], wanted: Callable[[str, Entry], bool], at: int
-) -> tuple[str, ...]:
-    """Return the methods (``at`` 0) or data sets (1) that have an entry as wanted, in order."""
-    return tuple(
-        dict.fromkeys(names[at] for names, entry in entries.items() if wanted(names[0], entry))
-    )
 
 
 def _mark(metric: Metric, column: Mapping[str, Entry]) -> bool:

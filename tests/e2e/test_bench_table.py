@@ -40,8 +40,8 @@ def test_command_prints_and_writes(rows: Path) -> None:
     lines = [" ".join(line.split()) for line in finished.stdout.splitlines()]
     spread = f"({np.std(WAVE, ddof=1):.2f})"
     means = [f"{np.mean(WAVE) + level:.2f} {spread}" for level in (-2.5, -0.5)]
-    assert f"VeBNN (pSGLD) {means[0]} *+ – b {means[1]} *+ 1.00" in lines
-    assert "b: its file is not here" in lines
+    assert f"VeBNN (pSGLD) {means[0]} *+ – a {means[1]} *+ 1.00" in lines
+    assert "a: its file is not here" in lines
     assert "The cooperative mean is better in 2 of 2 combinations of pair and data set." in lines
     assert any(line.startswith("VeBNN (pSGLD) 2 of 2 16–0–0") for line in lines)
     assert "VeBNN and what one would use instead" in lines

@@ -4,7 +4,9 @@ import re
 
 from vebnn.sheets.sheet import Cell, Document, Sheet
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#&$~])")
+_SPECIAL = re.compile(r"([\\`*_\[\]#])")
+# Not every reader of Markdown knows a backslash before these.
+_AS_ENTITY = re.compile(r"[&<>|$~]")
 
 
 def as_markdown(document: Document) -> str:
@@ -19,7 +21,8 @@ def as_markdown(document: Document) -> str:
 
 def escape(text: str) -> str:
     """Return text that shows as it is, on one line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    one_line = " ".join(text.split())
+    return _AS_ENTITY.sub(lambda found: f"&#{ord(found[0])};", _SPECIAL.sub(r"\\\1", one_line))
 
 
 def _table(sheet: Sheet) -> str:

@@ -12,13 +12,13 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 LEVELS = (
     {"runtime", "types", "arguments", "files", "programs", "random_numbers", "sealed"},
-    {"networks", "likelihoods", "datasets", "simulators", "metrics", "preprocessing"},
+    {"networks", "likelihoods", "datasets", "simulators", "metrics", "preprocessing", "sheets"},
     {"training"},
     {"inference"},
     {"cooperative", "joint"},
     {"prediction", "calibration", "diagnostics", "presets"},
     {"estimators", "persistence", "observers", "methods", "acquisition"},
-    {"plots", "tables"},
+    {"plots", "tables", "comparison"},
     {"experiments", "report", "service"},
     {"cli"},
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page
+from playwright.sync_api import Browser, Page
 
 from alloys import TARGETS, alloys
 from commands import one_sentence
@@ -15,32 +15,10 @@ from serving import serving
 from vebnn.report.page import write_report
 from vebnn.service.app import create_app
 from vebnn.tables.model import TableModel
+from watched import Watched
 
 # Two targets, each with four figures and four slices; two curves and R-hat.
 NUM_FIGURES = 2 * (4 + 4) + 3
-
-
-class Watched:
-    """A page, and everything that went wrong on it."""
-
-    def __init__(self, browser: Browser, scheme: str = "light") -> None:
-        self.page: Page = browser.new_page(color_scheme=scheme, viewport={"width": 1200, "height": 900})
-        self.complaints: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on(
-            "dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss())
-        )
-        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
-
-    def refuse(self, dialog: Dialog) -> None:
-        self.complaints.append(dialog.message)
-        dialog.dismiss()
-
-    def open_report(self, path: Path) -> Page:
-        self.page.goto(path.as_uri())
-        self.page.wait_for_function("document.documentElement.dataset.drawn")
-        return self.page
 
 
 @pytest.fixture(scope="module")

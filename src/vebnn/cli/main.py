@@ -7,6 +7,7 @@ import typer
 
 import vebnn
 from vebnn.cli.bench import bench
+from vebnn.cli.bench_table import table
 from vebnn.cli.data import data
 from vebnn.cli.demo import demo
 from vebnn.cli.fit import fit
@@ -31,6 +32,7 @@ commands.command(short_help="Say which rows of a file to measure next.")(suggest
 commands.command(short_help="Write an HTML report: how good, and what it does not know.")(report)
 commands.command(short_help="Answer predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
+bench.command(short_help="Make tables of the rows: tests, ranks, the paper's numbers.")(table)
 commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
 commands.add_typer(data, name="data", short_help="List and download the data sets of the benchmarks.")
 

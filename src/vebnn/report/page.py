@@ -21,6 +21,7 @@ from vebnn.report.findings import Findings, TargetFindings, find_out, why_unusua
 from vebnn.report.slices import MOST_SLICES, slice_figures, slices_of
 from vebnn.report.training import training_figures
 from vebnn.report.words import number, reading, summarise
+from vebnn.sheets.page import asset as shared_asset
 from vebnn.tables.model import TableModel
 
 ROWS_SHOWN = 12
@@ -119,8 +120,8 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "diagnostics": model.estimator.diagnostics_,
         "settings": _settings(model.estimator),
         "figures": as_script(figures.drawn),
-        "style": asset("report.css"),
-        "script": asset("report.js"),
+        "style": shared_asset("page.css") + asset("report.css"),
+        "script": shared_asset("sort.js") + asset("report.js"),
     }
 
 

@@ -1,0 +1,57 @@
+"""``vebnn bench table``: rows of results as tables with tests and ranks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Folder for Markdown, LaTeX, HTML and CSV files."),
+]
+Metrics = Annotated[
+    str, typer.Option("--metric", help="Fields of the rows, such as tll,crps; one table for each.")
+]
+Preset = Annotated[str | None, typer.Option(help="Only rows that were made with this preset.")]
+Methods = Annotated[str, typer.Option(help="Only these methods, separated by commas.")]
+Datasets = Annotated[str, typer.Option(help="Only these data sets, separated by commas.")]
+Mix = Annotated[bool, typer.Option("--mix", help="Put rows of different runs into one table.")]
+Paper = Annotated[
+    bool | None,
+    typer.Option(
+        "--paper/--no-paper",
+        help="Published numbers below ours: everywhere, or nowhere; in Markdown and HTML unless said.",
+    ),
+]
+
+
+def table(
+    files: Files,
+    out: Out = None,
+    metric: Metrics = "tll,rmse,coverage,interval_length",
+    preset: Preset = None,
+    methods: Methods = "",
+    datasets: Datasets = "",
+    mix: Mix = False,
+    paper: Paper = None,
+) -> None:
+    """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
+    from vebnn.cli.bench import _listed
+    from vebnn.comparison.measures import find_metrics
+    from vebnn.comparison.reading import read_results
+    from vebnn.comparison.summary import summarise, write_summary
+    from vebnn.sheets.terminal import print_document
+
+    metrics = find_metrics(_listed(metric))
+    if out is not None and out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
+    results = read_results(
+        files, preset=preset, mix=mix, methods=_listed(methods), datasets=_listed(datasets)
+    )
+    summary = summarise(results, metrics)
+    written = [] if out is None else write_summary(summary, out, paper=paper)
+    print_document(summary.document(paper=paper is True), Console())
+    if written:
+        typer.echo(f"Written: {', '.join(map(str, written))}")

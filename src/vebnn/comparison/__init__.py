@@ -1,0 +1,1 @@
+"""Methods side by side: rows of results → tables with tests, ranks and the paper's numbers."""

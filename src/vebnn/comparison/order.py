@@ -1,0 +1,41 @@
+"""Which methods belong together, and in which order methods and data sets stand."""
+
+from collections.abc import Iterable
+
+from vebnn.comparison.published import published_datasets
+from vebnn.methods import ENGINE_NAMES, METHODS
+
+SINGLE, PEERS = "", "peers"
+_FAMILIES = (SINGLE, *ENGINE_NAMES, PEERS)
+
+
+def family_of(method: str) -> str:
+    """Return the engine of a method: methods of one engine are variants of each other.
+
+    Single networks have the family :data:`SINGLE`, and methods of other origin :data:`PEERS`; these
+    two are no families in the sense of the paper, whose members could be compared as variants.
+    """
+    if method not in METHODS:
+        return PEERS
+    return METHODS[method].engine or SINGLE
+
+
+def are_variants(family: str) -> bool:
+    """Return whether the members of a family differ in nothing but how they treat the noise."""
+    return family in ENGINE_NAMES
+
+
+def ordered_methods(names: Iterable[str]) -> list[str]:
+    """Return methods as the paper lists them: single networks, then family by family, then others."""
+    known = list(METHODS)
+
+    def place(name: str) -> tuple[int, int]:
+        return _FAMILIES.index(family_of(name)), known.index(name) if name in METHODS else 0
+
+    return sorted(dict.fromkeys(names), key=place)
+
+
+def ordered_datasets(names: Iterable[str]) -> list[str]:
+    """Return data sets in the order of the paper's columns; others follow as they come."""
+    found, papers = list(dict.fromkeys(names)), published_datasets()
+    return [name for name in papers if name in found] + [name for name in found if name not in papers]

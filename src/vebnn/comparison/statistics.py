@@ -1,0 +1,67 @@
+"""Tests and ranks of paired scores (Demšar 2006): plain functions of numbers, no formatting."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata, wilcoxon
+
+# With five pairs even five wins out of five have p = 2/2⁵ = 0.0625.
+FEWEST_PAIRS = 6
+SIGNIFICANT = 0.05
+
+
+class SignedRank(NamedTuple):
+    """Wilcoxon's signed-rank test of paired scores, two-sided."""
+
+    num_pairs: int
+    p_value: float | None  # nothing if there are too few pairs
+    direction: int  # 1 if the first scores are larger by rank sum, -1 if the second are
+
+    @property
+    def significant(self) -> bool:
+        """Return whether the scores differ."""
+        return self.p_value is not None and self.p_value < SIGNIFICANT
+
+
+def signed_rank(differences: Sequence[float] | np.ndarray) -> SignedRank:
+    """Test whether paired scores differ (Wilcoxon 1945); pairs without a difference do not count.
+
+    Args:
+      differences: the first score minus the second, for each pair.
+    """
+    every = np.asarray(differences, float)
+    some = every[every != 0]
+    direction = int(np.sign(np.sum(np.sign(some) * rankdata(np.abs(some))))) if some.size else 0
+    if every.size < FEWEST_PAIRS:
+        return SignedRank(every.size, None, direction)
+    p_value = float(wilcoxon(some).pvalue) if some.size else 1.0
+    return SignedRank(every.size, p_value, direction)
+
+
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of the splits that both have, in the order of the splits."""
+    common = sorted(first.keys() & second.keys())
+    return np.array([first[at] for at in common]), np.array([second[at] for at in common])
+
+
+class Ranks(NamedTuple):
+    """Average ranks of methods; 1 is best, and ties share."""
+
+    average: Mapping[str, float]
+    datasets: tuple[str, ...]  # those that all methods have a number for
+
+
+def average_ranks(losses: Mapping[str, Mapping[str, float]]) -> Ranks:
+    """Rank methods on every data set that all of them have, and average.
+
+    Args:
+      losses: by method, then by data set; smaller is better.
+    """
+    every = dict.fromkeys(name for by_dataset in losses.values() for name in by_dataset)
+    common = tuple(name for name in every if all(name in each for each in losses.values()))
+    if not common:
+        return Ranks({}, ())
+    table = np.array([[by_dataset[name] for name in common] for by_dataset in losses.values()])
+    average = rankdata(table, axis=0).mean(1)
+    return Ranks(dict(zip(losses, map(float, average), strict=True)), common)

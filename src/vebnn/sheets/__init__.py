@@ -1,0 +1,1 @@
+"""Tables to be read: one description, shown in a terminal or written as Markdown, LaTeX and HTML."""

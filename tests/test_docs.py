@@ -28,6 +28,7 @@ WITH_EXAMPLES = [
     "docs/metrics.md",
     "docs/acquisition.md",
     "docs/baselines.md",
+    "docs/calibration.md",
     "docs/engines.md",
     "docs/faq.md",
     "docs/tutorials/tabular.md",

@@ -29,6 +29,7 @@ WITH_EXAMPLES = [
     "docs/acquisition.md",
     "docs/baselines.md",
     "docs/benchmark-tables.md",
+    "docs/calibration.md",
     "docs/engines.md",
     "docs/faq.md",
     "docs/tutorials/tabular.md",

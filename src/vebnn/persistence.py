@@ -15,6 +15,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from vebnn import calibration
 from vebnn.files import read_arrays, replace_folder, temporary_name, write_arrays, write_bytes
 from vebnn.inference import ENGINES, Posterior
 from vebnn.inference.problem import posterior_like
@@ -24,7 +25,8 @@ from vebnn.sealed import digest, seal, unseal
 from vebnn.training import Training
 from vebnn.types import Params
 
-FORMAT = 2
+FORMAT = 3
+_OLDEST_FORMAT = 2  # knew of no calibration
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _KNOWN = {kind.__name__: kind for kind in (MLP, Training, *ENGINES.values())}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
@@ -65,6 +67,7 @@ def save(model: Any, folder: str | Path) -> None:
             "feature_names": _listed(getattr(model, "feature_names_in_", None)),
             "in_shape": list(model.in_shape_),
             "story": model._story(),
+            "calibration": calibration.describe(model.calibration_),
             "markov": fitted.posterior.markov,
             "info": list(fitted.posterior.info),
             "weights": digest((temporary / _WEIGHTS).read_bytes()),
@@ -113,6 +116,7 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     fill = partial(_filled, arrays=arrays)
     model.fitted_ = model._rebuild(posterior, probe, arrays["probe_x"], fill, body["story"])
     model._publish()
+    model.calibration_ = calibration.revive(body.get("calibration"))
     if your_own:
         _check_same_function(model)
     return model
@@ -145,7 +149,7 @@ def _read_description(folder: Path) -> dict:
     path = folder / _DESCRIPTION
     if not path.exists():
         raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
-    return unseal(path, "model", FORMAT, again="save the model again")
+    return unseal(path, "model", FORMAT, again="save the model again", oldest=_OLDEST_FORMAT)
 
 
 class _YourOwn:

@@ -54,6 +54,8 @@ class Prediction:
       load_components: computes the Gaussians of the mixture when they are first asked for.
       target_names: names of the outputs.
       index: row labels for ``to_frame``.
+      interval_reach: for intervals that are not those of a distribution (conformal ones): how many
+        total stds an interval of some level reaches to either side, for each output.
     """
 
     mean: np.ndarray
@@ -62,6 +64,7 @@ class Prediction:
     load_components: Callable[[], Components] = field(repr=False)
     target_names: tuple[str, ...] | None = None
     index: object = field(default=None, repr=False)
+    interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -120,9 +123,21 @@ class Prediction:
         return gaussian if _checked(kind) == "gaussian" else self._mixture_quantile(levels)
 
     def interval(self, level: float = 0.95, kind: Kind = "gaussian") -> tuple[np.ndarray, np.ndarray]:
-        """Return the central interval that holds a new observation with probability ``level``."""
+        """Return the central interval that holds a new observation with probability ``level``.
+
+        Raises:
+          ValueError: if there is none of that level or kind.
+        """
         if not 0 < level < 1:
             raise ValueError(f"The `level` must be strictly between 0 and 1. Got {level!r}.")
+        if self.interval_reach is not None:
+            if _checked(kind) == "mixture":
+                raise ValueError(
+                    'Conformal intervals are multiples of the total std. Got kind="mixture"; leave it '
+                    "out, or take the prediction of predict_distribution(X, calibrated=False)."
+                )
+            half = self.interval_reach(level) * self.std
+            return self.mean - half, self.mean + half
         lower, upper = self.quantile(np.array([(1 - level) / 2, (1 + level) / 2]), kind)
         return lower, upper
 

@@ -11,6 +11,7 @@ import pytest
 from alloys import TARGETS, alloys
 from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
 from vebnn.report.page import write_report
+from vebnn.sealed import seal
 from vebnn.tables.advice import advise, coverage_verdict
 from vebnn.tables.effort import new_estimator
 from vebnn.tables.errors import TableError
@@ -125,9 +126,35 @@ def test_damaged_models_are_refused(alloys_model: Path, tmp_path: Path, name: st
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
     description = json.loads((alloys_model / "table.json").read_bytes())
-    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 2}))
-    with pytest.raises(ValueError, match="format 2"):
+    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 3}))
+    with pytest.raises(ValueError, match="format 3"):
         TableModel.load(tmp_path)
+
+
+def test_models_from_before_there_was_calibration(
+    model: TableModel, alloys_model: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(alloys_model, tmp_path / "model")
+    body = json.loads((alloys_model / "table.json").read_bytes())["table"]
+    for name, value in (("calibration", None), ("num_calibrated", 0)):
+        assert body["facts"].pop(name) == value
+    (tmp_path / "model" / "table.json").write_bytes(seal("table", body, 1))
+    assert TableModel.load(tmp_path / "model").facts == model.facts
+
+
+def test_plan_keeps_rows_to_calibrate_on() -> None:
+    without, plan = (plan_table(alloys(), TARGETS, calibrate=how) for how in (None, "common"))
+    assert len(plan.calibrated) == 13  # a fifth of the 64 that are not held out
+    np.testing.assert_array_equal(plan.held_out, without.held_out)
+    assert sorted([*plan.trained, *plan.calibrated, *plan.held_out]) == list(range(80))
+    assert len(without.calibrated) == 0
+    with pytest.raises(TableError, match=r"'conformal' needs at least 19 .* Got 13 .* these are 91\."):
+        plan_table(alloys(), TARGETS, calibrate="conformal")
+    with pytest.raises(TableError, match="Got 18 rows, a fifth of the 90"):
+        plan_table(alloys(90), TARGETS, calibrate="conformal", hold_out=0)
+    assert len(plan_table(alloys(91), TARGETS, calibrate="conformal", hold_out=0).calibrated) == 19
+    with pytest.raises(TableError, match=r"'separate' needs at least 10 rows .* Got 8 rows"):
+        plan_table(alloys(40), TARGETS, calibrate="separate", hold_out=0)
 
 
 def test_efforts_stretch_every_length() -> None:
@@ -164,6 +191,9 @@ def test_advice() -> None:
     assert "more rows would help" in " ".join(advise((a_score(epistemic_std=3.0),), None))
     assert "hardly better" in " ".join(advise((a_score(rmse=3.9),), None))
     assert "--effort thorough" in " ".join(advise((), "R-hat is 3"))
+    narrow = (a_score(coverage=0.7),)
+    assert "--calibrate common" in " ".join(advise(narrow, None))
+    assert "--calibrate" not in " ".join(advise(narrow, None, calibrated=True))
 
 
 def test_scores_by_hand(model: TableModel) -> None:

@@ -23,7 +23,8 @@ class BoTorchModel(EnsembleModel):
     """The draws of a fitted model as an ensemble whose members are functions of the inputs.
 
     Its posterior is that of the mean function: epistemic only, as the acquisition functions of
-    optimisation want it. Inputs and outputs are in the units of ``fit``; gradients are computed by JAX.
+    optimisation want it, and without calibration. Inputs and outputs are in the units of ``fit``;
+    gradients are computed by JAX.
 
     Args:
       model: a fitted model of rows, with one or several outputs.

@@ -10,7 +10,17 @@ from rich.console import Console
 from rich.text import Text
 
 from vebnn.cli.groups import Interrupted
-from vebnn.cli.output import AsJSON, Data, new_table, print_json, print_notices, r_hat_of, score_table
+from vebnn.cli.output import (
+    AsJSON,
+    Data,
+    calibration_of,
+    new_table,
+    print_json,
+    print_notices,
+    r_hat_of,
+    score_table,
+    unseen,
+)
 
 if TYPE_CHECKING:
     from vebnn.tables.model import TableModel
@@ -44,6 +54,9 @@ def fit(
     hold_out: Annotated[
         float, typer.Option(help="Share of the rows kept for the score; 0 trains on all rows.")
     ] = 0.2,
+    calibrate: Annotated[
+        str | None, typer.Option(help="Correct the error bars: common, separate or conformal.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the held-out rows and the training.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted fit.")] = False,
     as_json: AsJSON = False,
@@ -52,8 +65,10 @@ def fit(
 
     The model is trained on 80 % of the rows and scored on the others;
     that very model is saved. With --hold-out 0 it is trained on all rows,
-    and has no score. Ctrl-C leaves a checkpoint in MODEL.checkpoint;
-    the same command with --resume goes on from there.
+    and has no score. With --calibrate a fifth of the rows that are not held
+    out is kept to correct the error bars, and for nothing else. Ctrl-C
+    leaves a checkpoint in MODEL.checkpoint; the same command with --resume
+    goes on from there.
     """
     from vebnn.tables.files import read_table
     from vebnn.tables.plan import plan_table
@@ -69,6 +84,7 @@ def fit(
         hold_out=hold_out,
         seed=seed,
         source=data.name,
+        calibrate=calibrate,
     )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     checkpoint = _checkpoint_of(folder, resume)
@@ -122,11 +138,11 @@ def _train(plan: "Plan", settings: dict[str, Any], folder: Path, checkpoint: Pat
 
 
 def _print_plan(console: Console, plan: "Plan") -> None:
-    num_trained, num_held_out = len(plan.trained), len(plan.held_out)
+    to_calibrate_on = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
     console.print(
         Text(
-            f"{num_trained + num_held_out:,} rows: {num_trained:,} to train on, {num_held_out:,} held "
-            f"out. Target{'s' if len(plan.encoder.targets) > 1 else ''}: "
+            f"{len(plan.matrix):,} rows: {len(plan.trained):,} to train on,{to_calibrate_on} "
+            f"{len(plan.held_out):,} held out. Target{'s' if len(plan.encoder.targets) > 1 else ''}: "
             f"{', '.join(plan.encoder.targets)}."
         ),
         soft_wrap=True,
@@ -146,9 +162,10 @@ def _print_result(
     console: Console, model: "TableModel", folder: Path, data: Path, seconds: float, as_json: bool
 ) -> None:
     from vebnn.tables.advice import advise, complaint_of
+    from vebnn.tables.scores import LEVEL
 
-    r_hat, scores = r_hat_of(model.estimator), model.facts.scores
-    advice = advise(scores, complaint_of(model.estimator))
+    scores, calibrated = model.facts.scores, model.facts.calibration is not None
+    advice = advise(scores, complaint_of(model.estimator), calibrated=calibrated)
     if as_json:
         print_json(
             {
@@ -159,15 +176,17 @@ def _print_result(
                 **model.encoder.describe(),
                 "notices": model.facts.notices,
                 "scores": [score._asdict() for score in scores],
-                "r_hat": r_hat,
+                "calibrated": model.facts.num_calibrated,
+                "calibration": calibration_of(model, LEVEL),
+                "r_hat": r_hat_of(model.estimator),
                 "advice": advice,
                 "seconds": round(seconds, 1),
             }
         )
         return
     if scores:
-        title = f"On {model.facts.num_held_out:,} rows it was not trained on"
-        console.print(score_table(title, scores, r_hat))
+        title = f"On {model.facts.num_held_out:,} rows it was not {unseen(model)}"
+        console.print(score_table(title, scores, model.estimator))
     console.print("What to do next", style="bold")
     print_notices(console, advice)
     console.print(

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from vebnn.tables.model import TableModel
     from vebnn.tables.scores import TargetScore
 
 AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to the output.")]
@@ -20,6 +21,14 @@ Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet, .feather or .npz.")
 ]
 Level = Annotated[float, typer.Option(help="Probability that an interval holds a new observation.")]
+
+
+_CALIBRATION_WORDS = {
+    "factor": "both variances times",
+    "aleatoric_factor": "aleatoric variance times",
+    "epistemic_factor": "epistemic variance times",
+    "interval_stds": "interval reaches ± stds",
+}
 
 
 def print_json(document: Any) -> None:
@@ -41,9 +50,9 @@ def new_table(title: str, *columns: str) -> Table:
     return table
 
 
-def score_table(title: str, scores: Sequence["TargetScore"], r_hat: float | None) -> Table:
-    """Return scores in words, one column per target."""
-    from vebnn.tables.advice import percent
+def score_table(title: str, scores: Sequence["TargetScore"], estimator: Any) -> Table:
+    """Return scores in words, one column per target, and what is known of the estimator."""
+    from vebnn.tables.advice import calibration_numbers, percent
 
     table = new_table(title, "", *(score.target for score in scores))
     lines = {
@@ -56,11 +65,28 @@ def score_table(title: str, scores: Sequence["TargetScore"], r_hat: float | None
         "typical aleatoric std (noise)": [f"{score.aleatoric_std:.4g}" for score in scores],
         "typical epistemic std (ignorance)": [f"{score.epistemic_std:.4g}" for score in scores],
     }
-    if r_hat is not None:
+    for name, numbers in calibration_numbers(estimator.calibration_, scores[0].level).items():
+        lines[f"calibration: {_CALIBRATION_WORDS[name]}"] = [f"{number:.3g}" for number in numbers]
+    if (r_hat := r_hat_of(estimator)) is not None:
         lines["R-hat of the chains (1 is best)"] = [f"{r_hat:.2f}", *[""] * (len(scores) - 1)]
-    for words, numbers in lines.items():
-        table.add_row(words, *numbers)
+    for words, cells in lines.items():
+        table.add_row(words, *cells)
     return table
+
+
+def calibration_of(model: "TableModel", level: float) -> dict[str, Any] | None:
+    """Return how a model was calibrated, for JSON, or nothing."""
+    from vebnn.tables.advice import calibration_numbers
+
+    if model.facts.calibration is None:
+        return None
+    numbers = calibration_numbers(model.estimator.calibration_, level)
+    return {"method": model.facts.calibration, "rows": model.facts.num_calibrated, **numbers}
+
+
+def unseen(model: "TableModel") -> str:
+    """Return what was not done with rows whose score is honest."""
+    return "trained on" if model.facts.calibration is None else "trained or calibrated on"
 
 
 def r_hat_of(estimator: Any) -> float | None:

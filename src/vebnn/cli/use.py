@@ -14,10 +14,12 @@ from vebnn.cli.output import (
     Data,
     Level,
     Model,
+    calibration_of,
     print_json,
     print_notices,
     r_hat_of,
     score_table,
+    unseen,
 )
 
 
@@ -63,8 +65,8 @@ def predict(
 def evaluate(model: Model, data: Data, level: Level = 0.95, as_json: AsJSON = False) -> None:
     """Score a model on rows whose targets are known.
 
-    Rows the model was trained on are recognised and left out, because a
-    score on them flatters. If there are no others, it says so.
+    Rows the model was trained or calibrated on are recognised and left
+    out, because a score on them flatters. If there are no others, it says so.
     """
     _check_level(level)
     loaded, frame = load_model_and_rows(model, data)
@@ -77,9 +79,9 @@ def evaluate(model: Model, data: Data, level: Level = 0.95, as_json: AsJSON = Fa
     if trained.any():
         number = int(np.sum(trained))
         notices.append(
-            f"{number:,} of {len(frame):,} rows were trained on, and are left out."
+            f"{number:,} of {len(frame):,} rows were {unseen(loaded)}, and are left out."
             if fresh
-            else "The model was trained on all of these rows: the score flatters it."
+            else f"The model was {unseen(loaded)} all of these rows: the score flatters it."
         )
     if as_json:
         print_json(
@@ -89,6 +91,7 @@ def evaluate(model: Model, data: Data, level: Level = 0.95, as_json: AsJSON = Fa
                 "scored": len(rows),
                 "fresh": fresh,
                 "scores": [score._asdict() for score in scores],
+                "calibration": calibration_of(loaded, level),
                 "r_hat": r_hat_of(loaded.estimator),
                 "notices": notices,
             }
@@ -96,8 +99,8 @@ def evaluate(model: Model, data: Data, level: Level = 0.95, as_json: AsJSON = Fa
         return
     console = Console()
     print_notices(console, notices)
-    seen = "it was not trained on" if fresh else "it WAS trained on"
-    console.print(score_table(f"On {len(rows):,} rows {seen}", scores, r_hat_of(loaded.estimator)))
+    seen = f"it was not {unseen(loaded)}" if fresh else f"it WAS {unseen(loaded)}"
+    console.print(score_table(f"On {len(rows):,} rows {seen}", scores, loaded.estimator))
 
 
 def _check_level(level: float) -> None:

@@ -55,6 +55,7 @@ class JointRegressor(Regressor):
     Attributes:
       learning_rate_, beta_: what was chosen; ``trials_`` has the validation NLL of every candidate.
       diagnostics_: convergence of the chains in prediction space, for engines that have chains.
+      calibration_: what :meth:`calibrate` has learned, or None.
 
     Example:
       >>> model = JointRegressor(loss="nll", inference="ensemble", random_state=0).fit(X, y)

@@ -169,6 +169,13 @@ class MixtureRegressor(Regressor):
             return replace(engine, step_size=PSGLD.step_size, decay=1.0)  # type: ignore[type-var]
         return engine
 
+    def _check_calibration(self, name: str, method: Any) -> None:
+        raise ValueError(
+            f"A MixtureRegressor cannot be calibrated: a factor on the variance would move its "
+            f"branches, and an interval around the mean would span the gap between them. Got "
+            f"{name}={method!r}; leave it out, or use VeBNNRegressor."
+        )
+
     def _publish(self) -> None:
         super()._publish()
         fitted: FittedMixture = self.fitted_

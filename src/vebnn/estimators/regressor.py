@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import jax
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.arguments import require_number, require_one_of
+from vebnn.calibration import METHODS, Calibration, learn
 from vebnn.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -22,6 +23,7 @@ from vebnn.diagnostics import (
     diagnose_chains,
     to_arviz,
 )
+from vebnn.estimators.calibrated import calibrated as recalibrated
 from vebnn.inference import ENGINES, Engine, Posterior
 from vebnn.likelihoods.heads import Parts
 from vebnn.networks import MLP
@@ -54,6 +56,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         y_std: Any = None,
         X_val: Any = None,
         y_val: Any = None,
+        calibrate: str | Literal[False] | None = None,
     ) -> Self:
         """Learn from rows.
 
@@ -65,8 +68,18 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             noise beyond it is then learned.
           X_val: rows for early stopping and validation NLL; never trained on.
           y_val: their targets.
+          calibrate: a method of :meth:`calibrate`, which is then called with ``X_val`` and ``y_val``.
+            These rows have also stopped the training early, as in the paper. If that matters, leave
+            this out, and calibrate on other rows after the fit.
         """
         self._settings(num_rows=1)  # complain about arguments before looking at the data
+        if calibrate is not None and calibrate is not False:
+            self._check_calibration("calibrate", calibrate)
+            if X_val is None:
+                raise ValueError(
+                    f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
+                    f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
+                )
         names = getattr(y, "columns", None)
         X, y = self._rows(X, y, reset=True)
         if (X_val is None) != (y_val is None):
@@ -80,13 +93,9 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
-            X_val, y_val = self._rows(X_val, y_val, reset=False)
-            if y_val.shape[1:] != y.shape[1:]:
-                raise ValueError(
-                    f"The `y_val` must have the shape of y but for the rows, {y.shape[1:]}. "
-                    f"Got {y_val.shape[1:]}."
-                )
-            held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
+            x_held_out, y_held_out = self._rows(X_val, y_val, reset=False)
+            _require_shape(y_held_out, y.shape[1:])
+            held_out = self._dataset(x_held_out, y_held_out, np.ones(len(x_held_out)), None)
         settings = self._settings(len(X))
         leave_room_for_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -98,9 +107,44 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
                 jax.random.key(seed), settings, data, held_out, Stage("", observers)
             )
         self._publish()
+        self.calibration_: Calibration | None = None
+        if calibrate:
+            self.calibrate(X_val, y_val, calibrate)
         complaint = self.diagnostics_ and self.diagnostics_.complaint()
         if complaint:
             warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
+        """Correct the error bars of this fitted model by what held-out rows say, for all predictions.
+
+        Every output has its own numbers. What was learned is in ``calibration_``, replaces an earlier
+        calibration and is saved with the model; the raw prediction stays within reach as
+        ``predict_distribution(X, calibrated=False)``.
+
+        - ``"common"`` (the paper's): one factor c on the total variance, so that 95 % intervals hold
+          95 % of these rows. Both parts are multiplied by c.
+        - ``"separate"``: a factor on the noise and one on the ignorance, by maximum likelihood.
+        - ``"conformal"``: intervals mean ± q · std that hold at least the asked share of new targets,
+          of whatever distribution, at every level up to n/(n + 1) with n rows. All else stays raw.
+
+        The rows must not have been trained on. The paper takes those of early stopping, ``X_val`` of
+        ``fit``; then errors look a little too small, and the guarantee of ``"conformal"`` is only
+        approximate. It needs rows that were not used in any way, and scores afterwards yet others.
+
+        Args:
+          X_val: rows like those of ``fit``.
+          y_val: their targets.
+          method: ``"common"``, ``"separate"`` or ``"conformal"``.
+          y_std: known std of their measurement error, as in ``predict_distribution``. It is a part of
+            the noise, and factors act on it, too.
+        """
+        check_is_fitted(self)
+        self._check_calibration("method", method)
+        _, y = self._rows(X_val, y_val, reset=False)
+        raw = self.predict_distribution(X_val, y_std=y_std, calibrated=False)
+        _require_shape(y, raw.mean.shape[1:])
+        self.calibration_ = learn(method, y, raw.mean, raw.aleatoric_variance, raw.epistemic_variance)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -108,12 +152,13 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         prediction = self.predict_distribution(X)
         return (prediction.mean, prediction.std) if return_std else prediction.mean
 
-    def predict_distribution(self, X: Any, *, y_std: Any = None) -> Prediction:
+    def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
         """Return the whole predictive distribution.
 
         Args:
           X: rows like those of ``fit``.
           y_std: known std of the measurement error of the new targets; it adds to the noise.
+          calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
         index = X.index if hasattr(X, "columns") else None
         x = self._inputs(X)
@@ -121,7 +166,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         squared = self.y_units_.scale**2
         known: Any = 0 if y_std is None else known_std(y_std, mean.shape) ** 2
 
-        return Prediction(
+        raw = Prediction(
             mean=self._like_y(self.y_units_.restore(mean)),
             aleatoric_variance=self._like_y(aleatoric * squared + known),
             epistemic_variance=self._like_y(epistemic * squared),
@@ -129,10 +174,11 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             target_names=self.target_names_,
             index=index,
         )
+        return recalibrated(raw, self.calibration_) if calibrated and self.calibration_ else raw
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        means = self.predict_distribution(X).draws
+        means = self.predict_distribution(X, calibrated=False).draws
         return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
@@ -199,6 +245,10 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             rows = fitted.probe.shape[2]
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
+
+    def _check_calibration(self, name: str, method: Any) -> None:
+        """Refuse a way of calibration that is not there, before any training."""
+        require_one_of(name, method, METHODS)
 
     def _check_common(self, trainings: tuple[str, ...]) -> None:
         for name in trainings:
@@ -271,3 +321,10 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
 
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
+
+
+def _require_shape(y_val: np.ndarray, shape: tuple[int, ...]) -> None:
+    if y_val.shape[1:] != shape:
+        raise ValueError(
+            f"The `y_val` must have the shape of y but for the rows, {shape}. Got {y_val.shape[1:]}."
+        )

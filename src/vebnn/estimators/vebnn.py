@@ -68,6 +68,7 @@ class VeBNNRegressor(Regressor):
     Attributes:
       rounds_: a report per round; ``chosen_round_`` is the number of the one in use.
       diagnostics_: convergence of the chains in prediction space, for engines that have chains.
+      calibration_: what :meth:`calibrate` has learned, or None.
       n_features_in_, feature_names_in_: as in scikit-learn.
 
     Example:

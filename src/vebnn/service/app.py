@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 import vebnn
+from vebnn.calibration import UnreachableLevel
 from vebnn.prediction import Prediction
 from vebnn.service.description import describe
 from vebnn.service.limits import TOO_LARGE, LimitBody
@@ -78,6 +79,10 @@ def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = 
     def explain(request: Request, error: TableError) -> JSONResponse:
         place = [part for part in ("body", "rows", error.row, error.column) if part is not None]
         return JSONResponse({"detail": [{"loc": place, "msg": str(error), "type": "table"}]}, 422)
+
+    @app.exception_handler(UnreachableLevel)
+    def explain_level(request: Request, error: UnreachableLevel) -> JSONResponse:
+        return JSONResponse({"detail": [{"loc": ["level"], "msg": str(error), "type": "level"}]}, 422)
 
     @app.get("/", include_in_schema=False)
     def show_page() -> HTMLResponse:

@@ -18,6 +18,7 @@ def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
         "trained_rows": model.facts.num_trained,
+        "calibration": model.facts.calibration,
         "settings": {
             name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
             for name, value in estimator.get_params(deep=False).items()

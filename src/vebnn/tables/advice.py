@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from vebnn.calibration import Calibration, CommonFactor, ConformalScores, SeparateFactors
 from vebnn.tables.scores import TargetScore
 
 _STANDARD_ERRORS = 2.5  # how far coverage may be from its level by chance
@@ -29,12 +30,27 @@ def noise_share(score: TargetScore) -> float:
     return noise / (noise + ignorance)
 
 
-def advise(scores: tuple[TargetScore, ...], complaint: str | None) -> list[str]:
+def calibration_numbers(calibration: Calibration | None, level: float) -> dict[str, list[float]]:
+    """Return what was learned for each target, by name; of conformal intervals, those of a level."""
+    match calibration:
+        case CommonFactor(factors=factors):
+            return {"factor": list(factors)}
+        case SeparateFactors(aleatoric=aleatoric, epistemic=epistemic):
+            return {"aleatoric_factor": list(aleatoric), "epistemic_factor": list(epistemic)}
+        case ConformalScores():
+            return {"interval_stds": calibration.multipliers(level).tolist()}
+    return {}
+
+
+def advise(
+    scores: tuple[TargetScore, ...], complaint: str | None, *, calibrated: bool = False
+) -> list[str]:
     """Return what to do next, in sentences.
 
     Args:
       scores: of rows the model was not trained on; may be empty.
       complaint: what the diagnostics of the chains complain about, if anything.
+      calibrated: whether the model was calibrated already.
     """
     sentences = []
     for score in scores:
@@ -44,7 +60,7 @@ def advise(scores: tuple[TargetScore, ...], complaint: str | None) -> list[str]:
                 f"{many}The predictions are hardly better than always guessing the mean. Look for "
                 f"columns that say more about the target."
             )
-        sentences.append(many + _about_coverage(score))
+        sentences.append(many + _about_coverage(score, calibrated))
         sentences.append(many + _about_the_parts(score))
     if complaint:
         sentences.append(
@@ -56,13 +72,13 @@ def advise(scores: tuple[TargetScore, ...], complaint: str | None) -> list[str]:
     return sentences
 
 
-def _about_coverage(score: TargetScore) -> str:
+def _about_coverage(score: TargetScore, calibrated: bool) -> str:
     level, inside = percent(score.level), percent(score.coverage)
     verdict = coverage_verdict(score)
     if verdict == "narrow":
         return (
             f"The {level} intervals hold only {inside} of the held-out rows: they are too narrow. Try "
-            f"--effort thorough, or more rows."
+            f"--effort thorough{'' if calibrated else ', --calibrate common'} or more rows."
         )
     if verdict == "wide":
         return f"The {level} intervals hold {inside}: they are wider than they need to be."

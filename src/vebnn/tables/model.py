@@ -38,6 +38,8 @@ class TrainingFacts:
     targets: tuple[TargetFacts, ...]
     notices: tuple[str, ...]
     scores: tuple[TargetScore, ...]  # of the rows held out; empty if none were
+    calibration: str | None = None  # the method
+    num_calibrated: int = 0  # rows for it alone
 
 
 class TablePrediction(NamedTuple):
@@ -55,7 +57,8 @@ class TableModel:
       encoder: how columns become numbers.
       estimator: the fitted estimator.
       facts: on the training.
-      trained_rows: fingerprints of the rows it was trained on, sorted; see :meth:`was_trained_on`.
+      trained_rows: fingerprints of the rows it was trained or calibrated on, sorted; see
+        :meth:`was_trained_on`.
       sample: some training rows as the network sees them.
       sample_observed: their targets, ``(rows, targets)``.
 
@@ -74,10 +77,14 @@ class TableModel:
 
     @classmethod
     def fit(cls, estimator: Any, plan: Plan) -> "TableModel":
-        """Fit an estimator to the rows that are not held out, and score it on those that are."""
+        """Fit an estimator, calibrate it if that was planned, and score it on the rows held out."""
         trained, held_out, encoder = plan.trained, plan.held_out, plan.encoder
         observed = plan.observed[trained]
         estimator.fit(plan.matrix.iloc[trained], _as_target(observed, encoder.targets))
+        kept = plan.calibrated
+        if plan.calibrate is not None:
+            targets = _as_target(plan.observed[kept], encoder.targets)
+            estimator.calibrate(plan.matrix.iloc[kept], targets, plan.calibrate)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
             for name, values in zip(encoder.targets, observed.T, strict=True)
@@ -88,7 +95,8 @@ class TableModel:
             means = tuple(one.mean for one in facts)
             scores = score_targets(prediction, plan.observed[held_out], encoder.targets, means)
         some = np.unique(np.linspace(0, len(trained) - 1, SAMPLE_ROWS).round().astype(int))
-        matrix = plan.matrix.to_numpy()[trained]
+        matrix, learned_from = plan.matrix.to_numpy(), np.concatenate([trained, kept])
+        fingerprints = row_fingerprints(matrix[learned_from], plan.observed[learned_from])
         return cls(
             encoder=encoder,
             estimator=estimator,
@@ -101,9 +109,11 @@ class TableModel:
                 targets=facts,
                 notices=plan.notices,
                 scores=scores,
+                calibration=plan.calibrate,
+                num_calibrated=len(kept),
             ),
-            trained_rows=np.sort(row_fingerprints(matrix, observed)),
-            sample=matrix[some],
+            trained_rows=np.sort(fingerprints),
+            sample=matrix[trained[some]],
             sample_observed=observed[some],
         )
 
@@ -129,7 +139,7 @@ class TableModel:
         return pandas.concat([first, table], axis=1)
 
     def was_trained_on(self, frame: pandas.DataFrame) -> np.ndarray:
-        """Say of each row, with its targets, whether the model was trained on it."""
+        """Say of each row, with its targets, whether the model was trained or calibrated on it."""
         frame = frame.reset_index(drop=True)
         matrix = self.encoder.encode(frame).matrix.to_numpy()
         return np.isin(row_fingerprints(matrix, self.encoder.target_values(frame)), self.trained_rows)

@@ -1,86 +1,198 @@
+"""The harness: honest splits, rows that survive, workers elsewhere."""
+
 import io
+import json
+import os
+import signal
+import subprocess
+import time
+from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from vebnn.datasets.uci import SOURCES, UCI
+from commands import COMMAND, environment, run
+from vebnn.datasets.uci import UCI
 from vebnn.experiments import uci
-from vebnn.prediction import Prediction
+from vebnn.experiments.forecasts import Forecast
+
+# A method of one's own, as the documentation shows it.
+OWN_METHOD = """
+import time
+import numpy as np
+from sklearn.linear_model import BayesianRidge
+from vebnn.experiments.forecasts import Forecast
+
+def ridge(X, y, X_new, seed):
+    time.sleep(0.2)
+    mean, std = BayesianRidge().fit(X, y).predict(X_new, return_std=True)
+    return Forecast(mean, std**2, notes={"seed": seed})
+"""
 
 
-def row(dataset: str, split: int, **numbers: float) -> dict:
-    usual = {"tll": -1.0, "rmse": 0.5, "coverage": 0.95, "interval_length": 2.0, "seconds": 9.0}
-    return {"dataset": dataset, "split": split, **usual, **numbers}
+def console() -> Console:
+    return Console(file=io.StringIO(), width=200)
 
 
-def plain(rows: list[dict]) -> str:
-    console = Console(file=io.StringIO(), width=80)
-    console.print(uci.bench_table(rows))
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def test_the_paper_has_a_number_for_every_set() -> None:
-    assert uci.PAPER.keys() == SOURCES.keys()
-
-
-def test_table_has_the_papers_numbers_beside_ours() -> None:
-    text = plain([row("yacht", 0, tll=-1.0), row("yacht", 1, tll=-2.0), row("concrete", 0, tll=-3.0)])
-    (yacht,) = [line for line in text.splitlines() if "yacht" in line]
-    assert yacht.split()[:6] == ["yacht", "2", "-1.50", "±", "0.71", "-1.27"]
-    (concrete,) = [line for line in text.splitlines() if "concrete" in line]
-    assert concrete.split()[:6] == ["concrete", "1", "-3.00", "-2.87", "0.5", "4.7"]
-
-
-def test_every_data_set_counts_the_same_in_the_average() -> None:
-    rows = [
-        row("yacht", 0, coverage=1.0),
-        row("yacht", 1, coverage=1.0),
-        row("boston", 0, coverage=0.9),
-    ]
-    (average,) = [line for line in plain(rows).splitlines() if "average" in line]
-    assert average.split() == ["average", "0.950"]
-
-
-@pytest.mark.parametrize("num_targets", [1, 2])
-def test_score_is_that_of_rows_the_model_has_not_seen(
-    num_targets: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
-) -> None:
+@pytest.fixture
+def small_data(monkeypatch: pytest.MonkeyPatch) -> UCI:
+    """A data set of fifty rows in place of any other."""
     X = np.arange(50.0)[:, None]
-    y = np.tile(X, num_targets) + 3 * rng.standard_normal((50, num_targets))
-    y = y[:, 0] if num_targets == 1 else y
-    seen: list[float] = []
+    data = UCI(X, X[:, 0] + 3 * np.random.default_rng(0).standard_normal(50), ("x",), ("y",))
+    monkeypatch.setattr(uci, "load_uci", lambda name: data)
+    return data
 
-    def predict(rows: np.ndarray) -> Prediction:
-        assert len(rows) == 10
-        assert not set(rows[:, 0]) & set(seen)
-        mean = rows[:, 0] if num_targets == 1 else np.tile(rows, num_targets)
-        variance = np.full_like(mean, 9.0)
-        return Prediction(mean, variance, 0 * variance, load_components=lambda: None)
 
-    def fit(rows: np.ndarray, targets: np.ndarray) -> SimpleNamespace:
-        seen.extend(rows[:, 0])
-        return SimpleNamespace(predict_distribution=predict, diagnostics_=None)
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A folder with a module of one's own."""
+    (tmp_path / "mine.py").write_text(OWN_METHOD)
+    return tmp_path
 
-    monkeypatch.setattr(uci, "load_uci", lambda name: UCI(X, y, ("x",), ("y",) * num_targets))
-    monkeypatch.setattr(uci, "VeBNNRegressor", lambda random_state: SimpleNamespace(fit=fit))
-    numbers = uci.score_split("any", 4)
-    test = np.setdiff1d(X[:, 0], seen).astype(int)
-    residual = (y[test] - (X[test, 0] if num_targets == 1 else X[test])).reshape(len(test), -1)
-    assert numbers["rmse"] == pytest.approx(np.mean(np.sqrt((residual**2).mean(0))))
+
+def test_score_is_that_of_rows_the_method_has_not_seen(
+    small_data: UCI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = {}
+
+    def method(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
+        seen.update(train=X[:, 0], test=X_new[:, 0], seed=seed)
+        return Forecast(X_new[:, 0], np.full(len(X_new), 9.0))
+
+    monkeypatch.setattr(uci, "find_contender", lambda name, preset: method)
+    numbers = uci.score_split("standard", {"dataset": "any", "method": "any", "split": 4})
+    assert seen["seed"] == 4
+    assert len(seen["test"]) == 10
+    assert sorted([*seen["train"], *seen["test"]]) == list(range(50))
+    test = seen["test"].astype(int)
+    residual = small_data.y[test] - test
+    assert numbers["rmse"] == pytest.approx(np.sqrt(np.mean(residual**2)))
     expected = -0.5 * np.log(2 * np.pi * 9) - 0.5 * np.mean(residual**2) / 9
     assert numbers["tll"] == pytest.approx(expected)
     assert numbers["coverage"] == pytest.approx(np.mean(np.abs(residual) <= 1.959964 * 3))
     assert numbers["interval_length"] == pytest.approx(2 * 1.959964 * 3)
+    assert numbers["winkler"] >= numbers["interval_length"]
+    assert 0 < numbers["crps"] < np.abs(residual).mean()
 
 
-def test_missing_data_are_noticed_before_the_first_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_case_once_and_neighbours_are_different_programs(
+    small_data: UCI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VEBNN_DATA", str(tmp_path))
-    monkeypatch.setattr(uci, "score_split", lambda name, split: pytest.fail("a fit was begun"))
-    with pytest.raises(FileNotFoundError, match="yacht"):
-        uci.bench_uci(["yacht"], 1, tmp_path / "rows.jsonl", Console(file=io.StringIO()))
-    assert not (tmp_path / "rows.jsonl").exists()
+    asked: list[dict] = []
+
+    def note(function, cases, **settings):
+        asked.extend(cases)
+        assert settings == {"engine": "local", "jobs": 2, "scheduler": None}
+        return ((case, {"tll": 0.0}) for case in cases)
+
+    monkeypatch.setattr(uci, "spread", note)
+    methods = ["NGBoost", "gp", "ME (MSE)", "GP"]
+    rows = uci.bench_uci(["a", "b"], 3, tmp_path / "rows", console(), methods=methods, jobs=2)
+    triples = [(case["dataset"], case["method"], case["split"]) for case in asked]
+    assert len(triples) == len(set(triples)) == 2 * 3 * 3
+    assert all(one[:2] != next_one[:2] for one, next_one in pairwise(triples))
+    assert [row["split"] for row in rows] == [case["split"] for case in asked]
+
+
+def test_a_group_of_methods(small_data: UCI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uci, "spread", lambda function, cases, **_: ((case, {}) for case in cases))
+    rows = uci.bench_uci(["a"], 1, tmp_path / "rows", console(), methods=["paper", "peers"])
+    names = [row["method"] for row in rows]
+    assert len(names) == 20
+    assert {"VeBNN (BBB)", "MVE (pSGLD)", "Evidential", "NGBoost", "Quantile boosting"} <= set(names)
+
+
+def test_a_missing_file_is_said_in_the_rows_and_the_others_go_on(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(name: str) -> UCI:
+        if name == "superconduct":
+            raise FileNotFoundError("Put the file there.")
+        return UCI(np.ones((50, 1)), np.ones(50), ("x",), ("y",))
+
+    monkeypatch.setattr(uci, "load_uci", load)
+    monkeypatch.setattr(uci, "spread", lambda function, cases, **_: ((case, {}) for case in cases))
+    shown = console()
+    for _ in range(2):
+        rows = uci.bench_uci(
+            ["superconduct", "yacht"], 1, own / "rows", shown, methods=["GP", "NGBoost"]
+        )
+        assert [row["dataset"] for row in rows] == ["yacht", "yacht"]
+    written = [json.loads(line) for line in (own / "rows").read_text().splitlines()]
+    skipped = [(row["dataset"], row["method"], row["skipped"]) for row in written if "skipped" in row]
+    assert skipped == [
+        ("superconduct", "GP", "Put the file there."),
+        ("superconduct", "NGBoost", "Put the file there."),
+    ]
+    assert "superconduct is passed over. Put the file there." in shown.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"num_splits": 0}, "The number of splits must be at least 1. Got 0."),
+        ({"preset": "fast"}, "The `preset` must be one of .* Got 'fast'."),
+        ({"methods": []}, "at least one data set and one method. Got 1 and 0."),
+        ({"methods": ["XGBoost"]}, "no method 'XGBoost'.*Others: NGBoost, CatBoost.*module:function"),
+        ({"methods": ["nowhere:nothing"]}, "'nowhere:nothing' must be module:function"),
+    ],
+)
+def test_bad_arguments(changes: dict, sentence: str, small_data: UCI, tmp_path: Path) -> None:
+    usual = {"datasets": ["yacht"], "num_splits": 1, "methods": ["GP"]}
+    with pytest.raises(ValueError, match=sentence):
+        uci.bench_uci(path=tmp_path / "rows", console=console(), **(usual | changes))
+    assert not (tmp_path / "rows").exists()
+
+
+def rows_of(path: Path) -> list[dict]:
+    """Return rows in a fixed order, without what differs between two runs of the same command."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        del row["seconds"]
+    return sorted(rows, key=lambda row: (row["dataset"], row["method"], row["split"]))
+
+
+def bench(folder: Path, out: str, *more: str) -> tuple[str, ...]:
+    settings = ("--methods", "mine:ridge,GP", "--splits", "6", "--jobs", "2", *more)
+    return ("bench", "uci", "--datasets", "yacht", "--out", out, *settings)
+
+
+@pytest.fixture(scope="module")
+def data_folder() -> str:
+    folder = os.environ.get("VEBNN_DATA", "")
+    if not Path(folder, "uci", "yacht").exists():
+        pytest.skip("VEBNN_DATA has no yacht")
+    return folder
+
+
+def test_killed_and_resumed_it_ends_with_the_same_rows(own: Path, data_folder: str) -> None:
+    killed = subprocess.Popen(
+        [*COMMAND, *bench(own, "killed.jsonl")],
+        cwd=own,
+        env=environment(VEBNN_DATA=data_folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    path = own / "killed.jsonl"
+    deadline = time.monotonic() + 120
+    while not (path.exists() and path.read_bytes().count(b"\n") >= 2) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert 2 <= path.read_bytes().count(b"\n") < 12
+    resumed = run(*bench(own, "killed.jsonl"), cwd=own, VEBNN_DATA=data_folder)
+    assert resumed.returncode == 0, resumed.stderr
+    whole = run(*bench(own, "whole.jsonl", "--engine", "dask"), cwd=own, VEBNN_DATA=data_folder)
+    assert whole.returncode == 0, whole.stderr
+    rows = rows_of(own / "whole.jsonl")
+    assert rows_of(path) == rows
+    assert [row["split"] for row in rows] == [*range(6), *range(6)]
+    assert rows[-1]["seed"] == 5
+    assert rows[-1]["versions"].keys() == {"python", "jax", "numpy", "scikit-learn"}
+    # Both print the same tables: means, and the rank of each.
+    tables = [output.stdout.rpartition("Rows:")[0] for output in (resumed, whole)]
+    assert tables[0].partition("TLL")[2] == tables[1].partition("TLL")[2]
+    assert "mine:ridge" in tables[0]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vebnn.cli.groups import new_group
+from vebnn.cli.groups import listed, new_group
 
 bench = new_group("Compute the numbers this project claims; an interrupted run is resumed.")
 
@@ -33,7 +33,7 @@ def bench_toy(
         toy.bench_toy(seeds, out or Path("results/toy.jsonl"), Console())
     else:
         path = out or Path("results/toy-methods.jsonl")
-        toy_methods.bench_methods(_listed(methods), seeds, path, figures, Console())
+        toy_methods.bench_methods(listed(methods), seeds, path, figures, Console())
 
 
 @bench.command("sweep")
@@ -53,7 +53,7 @@ def bench_sweep(
     """Follow methods from 5 to 500 points of the one-dimensional example."""
     from vebnn.experiments import sweep
 
-    sweep.bench_sweep(_listed(noise), _listed(methods), seeds, out, figures, Console())
+    sweep.bench_sweep(listed(noise), listed(methods), seeds, out, figures, Console())
 
 
 @bench.command("modes")
@@ -97,20 +97,28 @@ def bench_uci(
         "results/uci.jsonl"
     ),
 ) -> None:
-    """Compare methods on UCI data sets; `vebnn bench table` makes the tables."""
+    """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
+    from vebnn.comparison.measures import find_metrics
+    from vebnn.comparison.reading import read_results
+    from vebnn.comparison.summary import summarise
     from vebnn.experiments import uci
+    from vebnn.sheets.terminal import print_document
 
+    console = Console()
     uci.bench_uci(
-        _listed(datasets),
+        listed(datasets),
         splits,
         out,
-        Console(),
-        methods=_listed(methods),
+        console,
+        methods=listed(methods),
         preset=preset,
         engine=engine,
         jobs=jobs,
         scheduler=scheduler,
     )
+    summary = summarise(read_results([out], preset=preset), find_metrics(uci.METRICS))
+    print_document(summary.document(paper=True), console)
+    console.print(f"Rows: {out}", highlight=False, soft_wrap=True)
 
 
 @bench.command("active")
@@ -124,7 +132,3 @@ def bench_active(
     from vebnn.experiments import active
 
     active.bench_active(seeds, out, Console())
-
-
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]

@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from vebnn.cli.groups import listed
+
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci.")]
 Out = Annotated[
     Path | None,
@@ -38,17 +40,16 @@ def table(
     paper: Paper = None,
 ) -> None:
     """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
-    from vebnn.cli.bench import _listed
     from vebnn.comparison.measures import find_metrics
     from vebnn.comparison.reading import read_results
     from vebnn.comparison.summary import summarise, write_summary
     from vebnn.sheets.terminal import print_document
 
-    metrics = find_metrics(_listed(metric))
+    metrics = find_metrics(listed(metric))
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
     results = read_results(
-        files, preset=preset, mix=mix, methods=_listed(methods), datasets=_listed(datasets)
+        files, preset=preset, mix=mix, methods=listed(methods), datasets=listed(datasets)
     )
     summary = summarise(results, metrics)
     written = [] if out is None else write_summary(summary, out, paper=paper)

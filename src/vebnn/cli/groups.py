@@ -25,3 +25,8 @@ def show_help_unless_told_more(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit
+
+
+def listed(names: str) -> list[str]:
+    """Return the names in a list separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]

@@ -4,12 +4,14 @@ Number of trees by early stopping on 20 % of the training rows. All of them come
 ``vebnn[bench]``.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import special
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import train_test_split
@@ -18,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from vebnn.experiments.forecasts import LEVEL, Forecast
 
 VALIDATION_SHARE = 0.2
-MOST_TREES = 2_000
+MOST_TREES = {"NGBoost": 500, "CatBoost": 1_000}  # their own defaults
 PATIENCE = 50
 # Fitting a kernel to n rows takes n³: more rows than these only enter the prediction.
 KERNEL_ROWS = 500
@@ -31,10 +33,11 @@ def ngboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forec
     def one(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         X_fit, X_val, y_fit, y_val = _with_validation(X, target, seed)
         settings: dict[str, Any] = {"random_state": seed, "verbose": False}
-        searched = NGBRegressor(n_estimators=MOST_TREES, **settings).fit(
+        most = MOST_TREES["NGBoost"]
+        searched = NGBRegressor(n_estimators=most, **settings).fit(
             X_fit, y_fit, X_val=X_val, Y_val=y_val, early_stopping_rounds=PATIENCE
         )
-        best = max(1, searched.best_val_loss_itr or MOST_TREES)
+        best = max(1, searched.best_val_loss_itr or most)
         normal = NGBRegressor(n_estimators=best, **settings).fit(X, target).pred_dist(X_new)
         return normal.loc, normal.scale**2
 
@@ -49,7 +52,7 @@ def catboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Fore
     def one(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         X_fit, X_val, y_fit, y_val = _with_validation(X, target, seed)
         model = CatBoostRegressor(
-            iterations=MOST_TREES,
+            iterations=MOST_TREES["CatBoost"],
             loss_function="RMSEWithUncertainty",
             posterior_sampling=True,
             early_stopping_rounds=PATIENCE,
@@ -78,7 +81,10 @@ def gaussian_process(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int)
             0.1, (1e-8, 10)
         )
         settings: dict[str, Any] = {"normalize_y": True, "random_state": seed}
-        kernel = GaussianProcessRegressor(kernel, **settings).fit(X[some], target[some]).kernel_
+        with warnings.catch_warnings():
+            # An input without influence has a length scale without end: it stays at its bound.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            kernel = GaussianProcessRegressor(kernel, **settings).fit(X[some], target[some]).kernel_
         model = GaussianProcessRegressor(kernel, optimizer=None, **settings).fit(X, target)
         mean, std = model.predict(X_new, return_std=True)
         return mean, std**2

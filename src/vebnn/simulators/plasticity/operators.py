@@ -15,11 +15,11 @@ from vebnn.types import Array
 
 
 def strain_of(displacement: Array) -> Plane:
-    """Return the symmetric gradient of displacements."""
-    right = jnp.roll(displacement, -1, axis=-2)
-    both, step = right + displacement, right - displacement
-    along = 0.5 * (step + jnp.roll(step, -1, axis=-1))
-    across = 0.5 * (jnp.roll(both, -1, axis=-1) - both)
+    """Return the symmetric gradient of displacements, from differences along the pixels' diagonals."""
+    corners = jnp.pad(displacement, ((0, 0), (0, 1), (0, 1)), mode="wrap")
+    rising = corners[:, 1:, 1:] - corners[:, :-1, :-1]
+    falling = corners[:, 1:, :-1] - corners[:, :-1, 1:]
+    along, across = 0.5 * (rising + falling), 0.5 * (rising - falling)
     return Plane(along[0], across[1], 0.5 * (along[1] + across[0]))
 
 
@@ -27,9 +27,10 @@ def forces_of(stress: Plane) -> Array:
     """Return the forces on the corners that hold stresses in balance: the adjoint of `strain_of`."""
     first = jnp.stack([stress.xx, stress.xy])
     second = jnp.stack([stress.xy, stress.yy])
-    mean = 0.5 * (first + jnp.roll(first, 1, axis=-1))
-    step = 0.5 * (jnp.roll(second, 1, axis=-1) - second)
-    return jnp.roll(mean + step, 1, axis=-2) - (mean - step)
+    wrapped = ((0, 0), (1, 0), (1, 0))
+    rising = jnp.pad(0.5 * (first + second), wrapped, mode="wrap")
+    falling = jnp.pad(0.5 * (first - second), wrapped, mode="wrap")
+    return rising[:, :-1, :-1] - rising[:, 1:, 1:] + falling[:, :-1, 1:] - falling[:, 1:, :-1]
 
 
 class Spectrum(NamedTuple):

@@ -121,7 +121,8 @@ def return_mapping(
     before = _plastic_strain_of(history.hardened)
     increment = jnp.where(yields, _plastic_strain_of(hardened) - before, 0.0)
     # 1/(1 + H/3G) with H the slope of σ_y(p), which is infinite at p = 0.
-    compliance = 3 * shear * hardened**1.5 / (constituents.hardening * HARDENING_EXPONENT)
+    power = hardened * jnp.sqrt(hardened)
+    compliance = 3 * shear * power / (constituents.hardening * HARDENING_EXPONENT)
     slope_factor = compliance / (1 + compliance)
 
     inverse = 1 / jnp.maximum(size, _TINY)

@@ -1,0 +1,53 @@
+"""Worker processes, one per core, that leave no orphans."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TypeVar
+
+import jax
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def work_off(
+    function: Callable[[Task], Result], tasks: Sequence[Task], num_workers: int
+) -> Generator[tuple[int, Result], None, None]:
+    """Yield the number of a task and its result, as they come.
+
+    One worker is this process itself. Several are fresh processes, each with one thread: a program
+    that waits for no other core is what fills all of them best.
+    """
+    if num_workers == 1:
+        for number, task in enumerate(tasks):
+            yield number, function(task)
+        return
+    # A fork of a process in which JAX has started its threads may hang.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(num_workers, max(1, len(tasks))), context, _start_worker)
+    try:
+        numbers = {pool.submit(function, task): number for number, task in enumerate(tasks)}
+        for finished in as_completed(numbers):
+            yield numbers[finished], finished.result()
+    finally:
+        # After Ctrl-C or an error only what is under way is waited for.
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    # Ctrl-C goes to all processes of a terminal; the parent alone decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    os.environ["NPROC"] = "1"  # the number of XLA's threads
+    jax.config.update("jax_num_cpu_devices", 1)
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

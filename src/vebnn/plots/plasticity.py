@@ -38,7 +38,9 @@ def plot_fields(
         _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
     ]
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(13.5, 0.6 + 2.4 * len(fields)), layout="constrained", facecolor="white")
+        figure = Figure(
+            figsize=(13.5, 0.6 + 2.4 * len(fields)), layout="constrained", facecolor="white"
+        )
         heights = [1] * len(fields) + [0.05]
         *panels, scales = figure.subplots(
             len(heights), 1 + len(fields[0]), squeeze=False, height_ratios=heights

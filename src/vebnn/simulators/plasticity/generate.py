@@ -129,7 +129,7 @@ def _run_all(runs: list[Run]) -> dict[str, np.ndarray]:
 def _write(target: Path, plan: Plan, inputs: Inputs, parts: list[dict[str, np.ndarray]]) -> None:
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     train, test = (
-        {name: part for name, part in zip(whole, pieces, strict=True)}
+        dict(zip(whole, pieces, strict=True))
         for pieces in zip(*(np.split(array, [plan.train]) for array in whole.values()), strict=True)
     )
     on_all = (plan.test, plan.sves, plan.steps)

@@ -55,6 +55,7 @@ class Plan:
         least = {"train": 1, "test": 1, "sves": 2, "grid": 4, "steps": 1, "seed": 0}
         for name, smallest in least.items():
             require_whole(name, getattr(self, name), smallest)
+        self.solver.check()
 
     @property
     def structure(self) -> Microstructure:
@@ -68,7 +69,7 @@ class Plan:
 
     def description(self) -> dict[str, Any]:
         """Return all that decides the numbers, as JSON has it."""
-        solver = asdict(self.solver)
+        solver = self.solver._asdict()
         # How long to try does not change what is found.
         del solver["max_newton"]
         return {

@@ -5,7 +5,6 @@ exact inverse of a homogeneous element (FFT). The convergence measure is the roo
 strain that the homogeneous element would answer to the forces out of balance, in yield strains.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -46,9 +45,8 @@ class NotConverged(FloatingPointError):
     """A step of a path whose forces could not be brought into balance."""
 
 
-@dataclass(frozen=True)
-class Solver:
-    """When a step counts as solved, and how long to try.
+class Solver(NamedTuple):
+    """When a step counts as solved, and how long to try. No setting needs a new compilation.
 
     Args:
       tolerance: largest residual: the strain still missing (root mean square), in yield strains.
@@ -62,7 +60,8 @@ class Solver:
     max_newton: int = 100
     max_cg: int = 300
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse settings that make no sense."""
         require_number("tolerance", self.tolerance, 0, 1)
         require_number("forcing", self.forcing, 0, 1)
         require_whole("max_newton", self.max_newton, 1)
@@ -126,6 +125,7 @@ def simulate(
       ValueError: if shapes or values are wrong.
     """
     solver, constituents = solver or Solver(), constituents or Constituents()
+    solver.check()
     weight, path = _checked(weight, path)
     with double_precision():
         stress, residual, newton, cg, fields = jax.tree.map(
@@ -157,7 +157,7 @@ def _checked(weight: np.ndarray, path: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return weight, path
 
 
-@partial(jax.jit, static_argnames=("solver", "constituents"))
+@partial(jax.jit, static_argnames="constituents")
 def _run(
     weight: Array, path: Array, waves: Spectrum, solver: Solver, constituents: Constituents
 ) -> tuple[Any, ...]:
@@ -252,7 +252,7 @@ def _searched(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
 
 
 def _conjugate_gradients(
-    trial: _Trial, waves: Spectrum, reduction: Array, max_iterations: int
+    trial: _Trial, waves: Spectrum, reduction: Array, max_iterations: Array | int
 ) -> tuple[Array, Array]:
     """Solve tangent · correction = force; stop when the preconditioned residual is small enough."""
     tangent = trial.tangent

@@ -1,0 +1,131 @@
+"""``vebnn simulate``: the real command, also when it is killed."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from commands import COMMAND, environment, one_sentence, run
+from vebnn.simulators.plasticity.generate import generate
+from vebnn.simulators.plasticity.plan import Plan
+
+SIZES = {"material": 2, "train": 4, "test": 2, "sves": 3, "grid": 8, "steps": 6, "seed": 1}
+
+
+def options(sizes: dict[str, int]) -> list[str]:
+    return [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
+
+
+def contents(path: Path) -> tuple[bytes, bytes]:
+    return path.read_bytes(), path.with_suffix(".json").read_bytes()
+
+
+def test_real_command_with_two_processes_makes_the_same_files(tmp_path: Path) -> None:
+    words = [*options(SIZES), "--workers", "2", "--out", "data"]
+    finished = run("simulate", "plasticity", *words, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    for part in ("10/10 paths", "Noise:", "Largest residual", "data/material_2.npz"):
+        assert part in finished.stdout
+    alone = generate(Plan(**SIZES), tmp_path / "alone", num_workers=1)
+    assert contents(tmp_path / "data" / "material_2.npz") == contents(alone)
+
+
+def test_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    sizes = SIZES | {"train": 1_494}  # some seconds of work, so that there is time to kill it
+    words = [*options(sizes), "--workers", "2", "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [*COMMAND, "simulate", "plasticity", *words],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+    )
+    parts = tmp_path / "material_2.parts"
+    deadline = time.monotonic() + 200
+    while not (parts.exists() and any(parts.glob("0*"))) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    workers = children_of(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = sorted(parts.glob("0*"))
+    assert kept
+    assert not (tmp_path / "material_2.npz").exists()
+    assert len(workers) >= 2
+    while any(is_alive(worker) for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_alive(worker) for worker in workers)
+
+    plan = Plan(**sizes)
+    reports: list[tuple[int, int]] = []
+    times = {path: path.stat().st_mtime_ns for path in kept}
+    seen: dict[Path, int] = {}
+
+    def report(done: int, total: int) -> None:
+        reports.append((done, total))
+        seen.update({path: path.stat().st_mtime_ns for path in kept})
+
+    resumed = generate(plan, tmp_path, num_workers=1, report=report)
+    assert reports[0] == (5 * len(kept), 1_500)
+    assert reports[-1] == (1_500, 1_500)
+    assert seen == times  # nothing was computed twice
+    assert not parts.exists()
+    again = generate(plan, tmp_path / "again", num_workers=1)
+    assert contents(resumed) == contents(again)
+
+
+def children_of(pid: int) -> list[int]:
+    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(word) for word in words]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_failure_in_another_process_is_one_sentence(tmp_path: Path) -> None:
+    words = [*options(SIZES), "--max-newton", "1", "--workers", "2", "--out", str(tmp_path)]
+    finished = run("simulate", "plasticity", *words)
+    assert finished.returncode == 2
+    assert finished.stderr.count("\n") == 1
+    assert "did not converge" in finished.stderr
+    assert not (tmp_path / "material_2.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--material", "3"), "`material` must be 1 or 2. Got 3"),
+        (("--train", "0"), "`train`"),
+        (("--test", "0"), "`test`"),
+        (("--sves", "1"), "`sves` must be a whole number of at least 2"),
+        (("--grid", "3"), "`grid`"),
+        (("--steps", "0"), "`steps`"),
+        (("--seed", "-1"), "`seed`"),
+        (("--max-newton", "0"), "`max_newton`"),
+        (("--workers", "0"), "--workers"),
+        (("--grid", "many"), "--grid"),
+        (("--out", "{file}"), "exists"),
+    ],
+)
+def test_wrong_options(call, wrong: tuple[str, str], words: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    filled = [word.format(file=file) for word in wrong]
+    assert words in one_sentence(call("simulate", "plasticity", "--out", str(tmp_path), *filled))
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_pictures(call, tmp_path: Path) -> None:
+    finished = call("simulate", "plasticity", *options(SIZES), "--show", "--out", str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    for name in ("fields", "paths"):
+        assert (tmp_path / f"material_2_{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"material_2_{name}.svg").stat().st_size > 10_000
+        assert f"material_2_{name}.png" in finished.stdout
+    assert not list(tmp_path.glob("*.npz"))

@@ -20,7 +20,7 @@ _REALISATIONS_SHOWN = 3
 
 def plot_fields(
     structure: Microstructure,
-    centres: Sequence[np.ndarray],
+    centres: np.ndarray,
     responses: Sequence[Response],
     weights: Sequence[np.ndarray],
 ) -> Figure:
@@ -30,7 +30,7 @@ def plot_fields(
 
     Args:
       structure: size and radius.
-      centres: of the particles, ``(particles, 2)`` per element.
+      centres: of the particles, ``(elements, particles, 2)``.
       responses: to the same path.
       weights: how much of each pixel behaves as matrix; plastic strain is drawn where it is most.
     """

@@ -5,7 +5,9 @@ exact inverse of a homogeneous element (FFT). The convergence measure is the roo
 strain that the homogeneous element would answer to the forces out of balance, in yield strains.
 """
 
+from contextlib import AbstractContextManager
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import jax
@@ -33,12 +35,14 @@ from vebnn.simulators.plasticity.operators import (
 )
 from vebnn.types import Array
 
-if hasattr(jax, "enable_x64"):
-    double_precision = partial(jax.enable_x64, True)
-else:  # its place before JAX 0.8
-    from jax.experimental import enable_x64 as double_precision
-
 _SHORTEST_STEP = 0.05
+
+
+def double_precision() -> AbstractContextManager[Any]:
+    """Return a context in which JAX counts with 64 bits; outside of it nothing changes."""
+    # Older versions of JAX have it among their experiments.
+    switch = getattr(jax, "enable_x64", None) or import_module("jax.experimental").enable_x64
+    return switch(True)
 
 
 class NotConverged(FloatingPointError):

@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from commands import COMMAND, environment, one_sentence, run
+from commands import environment, one_sentence, run
 from vebnn.simulators.plasticity.generate import generate
 from vebnn.simulators.plasticity.plan import Plan
 
@@ -34,44 +36,71 @@ def test_real_command_with_two_processes_makes_the_same_files(tmp_path: Path) ->
     assert contents(tmp_path / "data" / "material_2.npz") == contents(alone)
 
 
-def test_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
-    sizes = SIZES | {"train": 1_494}  # some seconds of work, so that there is time to kill it
-    words = [*options(sizes), "--workers", "2", "--out", str(tmp_path)]
-    process = subprocess.Popen(
-        [*COMMAND, "simulate", "plasticity", *words],
+def start(*arguments: str) -> subprocess.Popen:
+    # Where a shell started this test in the background, a child would not hear Ctrl-C otherwise.
+    listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{listen}; from vebnn.cli import app; app()", *arguments],
         env=environment(),
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # like a terminal: a signal goes to the command and its workers
     )
-    parts = tmp_path / "material_2.parts"
-    deadline = time.monotonic() + 200
-    while not (parts.exists() and any(parts.glob("0*"))) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    workers = children_of(process.pid)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = sorted(parts.glob("0*"))
-    assert kept
-    assert not (tmp_path / "material_2.npz").exists()
-    assert len(workers) >= 2
-    while any(is_alive(worker) for worker in workers) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(is_alive(worker) for worker in workers)
 
-    plan = Plan(**sizes)
-    reports: list[tuple[int, int]] = []
-    times = {path: path.stat().st_mtime_ns for path in kept}
+
+def wait_for(happened: Callable[[], bool], process: subprocess.Popen) -> None:
+    """Wait, but not for something that a process which has ended can no longer do."""
+    while not happened():
+        assert process.poll() is None
+        time.sleep(0.005)
+
+
+def test_interrupted_and_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    sizes = SIZES | {"train": 1_494}  # some seconds of work, so that there is time to stop it
+    words = ["simulate", "plasticity", *options(sizes), "--workers", "2", "--out", str(tmp_path)]
+    parts = tmp_path / "material_2.parts"
+
+    def kept() -> list[Path]:
+        return sorted(parts.glob("[0-9]*"))
+
+    # Ctrl-C, as a terminal sends it
+    first = start(*words)
+    wait_for(lambda: len(kept()) > 0, first)
+    os.killpg(first.pid, signal.SIGINT)
+    _, complaint = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert complaint.startswith("vebnn: Interrupted.")
+    assert complaint.count("\n") == 1
+    after_first = len(kept())
+
+    # no chance to say goodbye
+    second = start(*words)
+    wait_for(lambda: len(kept()) > after_first, second)
+    workers = children_of(second.pid)
+    second.kill()
+    second.communicate(timeout=60)
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 60
+    while any(is_alive(worker) for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not (tmp_path / "material_2.npz").exists()
+
+    times = {path: path.stat().st_mtime_ns for path in kept()}
     seen: dict[Path, int] = {}
+    reports: list[tuple[int, int]] = []
 
     def report(done: int, total: int) -> None:
         reports.append((done, total))
-        seen.update({path: path.stat().st_mtime_ns for path in kept})
+        seen.update({path: path.stat().st_mtime_ns for path in times})
 
-    resumed = generate(plan, tmp_path, num_workers=1, report=report)
-    assert reports[0] == (5 * len(kept), 1_500)
+    resumed = generate(Plan(**sizes), tmp_path, num_workers=1, report=report)
+    assert reports[0] == (5 * len(times), 1_500)
     assert reports[-1] == (1_500, 1_500)
     assert seen == times  # nothing was computed twice
     assert not parts.exists()
-    again = generate(plan, tmp_path / "again", num_workers=1)
+    again = generate(Plan(**sizes), tmp_path / "again", num_workers=1)
     assert contents(resumed) == contents(again)
 
 

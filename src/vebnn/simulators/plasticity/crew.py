@@ -4,8 +4,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from typing import TypeVar
 
 import jax
@@ -30,7 +31,8 @@ def work_off(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(num_workers, max(1, len(tasks))), context, _start_worker)
     try:
-        numbers = {pool.submit(function, task): number for number, task in enumerate(tasks)}
+        with _control_c_can_wait():
+            numbers = {pool.submit(function, task): number for number, task in enumerate(tasks)}
         for finished in as_completed(numbers):
             yield numbers[finished], finished.result()
     finally:
@@ -38,8 +40,23 @@ def work_off(
         pool.shutdown(cancel_futures=True)
 
 
+@contextmanager
+def _control_c_can_wait() -> Iterator[None]:
+    """Start processes that do not hear Ctrl-C, which goes to all processes of a terminal.
+
+    This one alone decides what becomes of it, and hears it as soon as they are started.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker() -> None:
-    # Ctrl-C goes to all processes of a terminal; the parent alone decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     os.environ["NPROC"] = "1"  # the number of XLA's threads

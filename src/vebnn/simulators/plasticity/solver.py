@@ -41,8 +41,8 @@ _SHORTEST_STEP = 0.05
 def double_precision() -> AbstractContextManager[Any]:
     """Return a context in which JAX counts with 64 bits; outside of it nothing changes."""
     # Older versions of JAX have it among their experiments.
-    switch = getattr(jax, "enable_x64", None) or import_module("jax.experimental").enable_x64
-    return switch(True)
+    home: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
+    return home.enable_x64(True)
 
 
 class NotConverged(FloatingPointError):

@@ -30,6 +30,7 @@ WITH_EXAMPLES = [
     "docs/baselines.md",
     "docs/engines.md",
     "docs/faq.md",
+    "docs/plasticity-data.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/custom-network.md",
 ]

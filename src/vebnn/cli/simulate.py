@@ -62,7 +62,10 @@ def simulate_plasticity(
         TimeRemainingColumn(),
         console=console,
     )
-    (_show if show else _generate)(plan, out, workers, bar)
+    if show:
+        _show(plan, out, bar)
+    else:
+        _generate(plan, out, workers, bar)
 
 
 def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> None:
@@ -79,8 +82,8 @@ def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> No
                 num_workers=workers,
                 report=lambda done, total: bar.update(task, completed=done, total=total),
             )
-            total = bar.tasks[task].total or 1  # nothing was left to do
-            bar.update(task, total=total, completed=total)
+            # Without a total there was nothing left to do, and a bar would say nothing.
+            bar.update(task, visible=bar.tasks[task].total is not None)
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted. What is done is kept in {out}; the same command goes on with it."
@@ -96,7 +99,7 @@ def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> No
     )
 
 
-def _show(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> None:
+def _show(plan: "Plan", out: Path, bar: Progress) -> None:
     from vebnn.plots.plasticity import plot_fields, plot_realisations
     from vebnn.plots.style import save_figure
     from vebnn.simulators.plasticity.plan import draw_inputs, draw_weights

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -22,6 +23,9 @@ def work_off(
 
     One worker is this process itself. Several are fresh processes, each with one thread: a program
     that waits for no other core is what fills all of them best.
+
+    Raises:
+      ChildProcessError: if a worker is killed.
     """
     if num_workers == 1:
         for number, task in enumerate(tasks):
@@ -35,6 +39,11 @@ def work_off(
             numbers = {pool.submit(function, task): number for number, task in enumerate(tasks)}
         for finished in as_completed(numbers):
             yield numbers[finished], finished.result()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(
+            "A worker process was killed, perhaps for lack of memory. Run the same again, with fewer "
+            "workers if that is so; what is done is kept."
+        ) from error
     finally:
         # After Ctrl-C or an error only what is under way is waited for.
         pool.shutdown(cancel_futures=True)

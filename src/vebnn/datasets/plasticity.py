@@ -81,7 +81,7 @@ def _find(name: str, folder: str | Path | None) -> Path:
 def _read(path: Path) -> list[np.ndarray]:
     names = ("strain", "stress", "test_strain", "test_stress")
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as content, np.load(content, allow_pickle=False) as file:
             arrays = [file[name].astype(np.float64) for name in names]
     except OSError:
         raise

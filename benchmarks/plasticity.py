@@ -62,7 +62,7 @@ def on_grid(material: int, grid: int) -> tuple[np.ndarray, float]:
 
 def main() -> None:
     """Print the table."""
-    columns = ("material", "grid", "error of one path", "bias", "noise / its value", "seconds")
+    columns = ("material", "grid", "error of one path", "bias", "noise", f"by {GRIDS[-1]}²", "seconds")
     table = Table(
         *columns,
         title=f"{PATHS} paths on {ELEMENTS} elements, against {GRIDS[-1]}²",
@@ -81,7 +81,8 @@ def main() -> None:
                 f"{grid}²",
                 f"{error:.1%}",
                 f"{bias:+.1%}",
-                f"{noise:.1%} / {noise / noise_to_signal(truth):.2f}",
+                f"{noise:.1%}",
+                f"{noise / noise_to_signal(truth):.2f}",
                 f"{seconds:.2f}",
             )
         table.add_section()

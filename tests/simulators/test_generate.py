@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vebnn.datasets.plasticity import load_plasticity
+from vebnn.datasets.plasticity import SAMPLE_FOLDER, load_plasticity
 from vebnn.files import write_arrays
 from vebnn.simulators.plasticity import NotConverged, Solver, simulate
 from vebnn.simulators.plasticity.generate import generate, noise_to_signal
@@ -121,6 +121,23 @@ def test_parts_of_other_settings_are_refused(tmp_path: Path) -> None:
     write_arrays(stale, {"stress": np.zeros(1)}, {"fingerprint": "other"})
     with pytest.raises(ValueError, match=r"material_2.parts holds parts .* other settings"):
         generate(SMALL, tmp_path, num_workers=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("material", [1, 2])
+def test_sample_in_the_package_is_what_the_simulator_makes(material: int) -> None:
+    plan = Plan(material, train=100, test=10, sves=30)
+    path = SAMPLE_FOLDER / f"{plan.name}.npz"
+    assert json.loads(path.with_suffix(".json").read_bytes())["plan"] == plan.description()
+    with np.load(path) as file:
+        arrays = dict(file)
+    inputs = draw_inputs(plan)
+    for name, drawn in inputs._asdict().items():
+        np.testing.assert_array_equal(arrays[name], drawn)
+    weights = draw_weights(plan, inputs.centres)
+    again = simulate(weights[inputs.sve_id[7]], inputs.strain[7]).stress
+    # Another processor may round otherwise, and take one iteration more or less.
+    np.testing.assert_allclose(arrays["stress"][7], again, atol=1e-4)
 
 
 def test_larger_plans_begin_with_smaller_ones() -> None:

@@ -32,6 +32,7 @@ WITH_EXAMPLES = [
     "docs/calibration.md",
     "docs/engines.md",
     "docs/faq.md",
+    "docs/plasticity-data.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/custom-network.md",
 ]

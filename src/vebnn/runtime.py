@@ -32,13 +32,14 @@ def _one_device_per_core() -> None:
     if chosen and not (chosen.isdecimal() and int(chosen) > 0):
         raise ValueError(f"The variable VEBNN_CPU_DEVICES must be a number above 0. Got {chosen!r}.")
     try:
-        jax.config.update("jax_num_cpu_devices", int(chosen or _available_cores()))
+        jax.config.update("jax_num_cpu_devices", int(chosen or available_cores()))
     except RuntimeError:
         # JAX has already started its devices: the user's set-up wins.
         return
 
 
-def _available_cores() -> int:
+def available_cores() -> int:
+    """Return how many cores this process may use."""
     # Only Linux knows which of the cores this process may use.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -2,4 +2,5 @@
 
 from vebnn.cli import app
 
-app()
+if __name__ == "__main__":  # worker processes import this file, too
+    app()

@@ -14,6 +14,7 @@ from vebnn.cli.fit import fit
 from vebnn.cli.groups import Interrupted, show_help_unless_told_more
 from vebnn.cli.report import report
 from vebnn.cli.serve import serve
+from vebnn.cli.simulate import simulate
 from vebnn.cli.suggest import suggest
 from vebnn.cli.use import evaluate, predict
 
@@ -34,6 +35,7 @@ commands.command(short_help="Answer predictions over HTTP, with a page to try it
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
 bench.command(short_help="Make tables of the rows: tests, ranks, the paper's numbers.")(table)
 commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
+commands.add_typer(simulate, name="simulate", short_help="Make data whose noise is known.")
 commands.add_typer(data, name="data", short_help="List and download the data sets of the benchmarks.")
 
 

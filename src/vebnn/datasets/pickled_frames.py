@@ -1,0 +1,161 @@
+"""Tables of arrays out of a pickle, without running anything that the pickle asks for.
+
+A pickle is a program: it names functions and calls them. Here every name stands for an inert record of
+the call, and only the names that a pandas table of NumPy arrays consists of are let in. Arrays are then
+built from the records, with their sizes and kinds checked, so neither pandas nor NumPy ever sees what
+the file says about their insides. It also does not matter which version of pandas wrote the file.
+"""
+
+import math
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+_FRAME = "pandas.core.frame.DataFrame"
+_MANAGER = "pandas.core.internals.managers.BlockManager"
+_BLOCK = "pandas._libs.internals._unpickle_block"
+_NEW_INDEX = "pandas.core.indexes.base._new_Index"
+_INDEX = "pandas.core.indexes.base.Index"
+_ARRAY = "numpy.ndarray"
+_DTYPE = "numpy.dtype"
+_SLICE = "builtins.slice"
+# NumPy 2 moved its insides.
+_RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
+_FROM_BUFFER = ("numpy.core.numeric._frombuffer", "numpy._core.numeric._frombuffer")
+
+ALLOWED = frozenset(
+    {_FRAME, _MANAGER, _BLOCK, _NEW_INDEX, _INDEX, _ARRAY, _DTYPE, _SLICE, *_RECONSTRUCT, *_FROM_BUFFER}
+)
+_NUMBERS = frozenset({"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
+_OBJECTS = frozenset({"O", "O4", "O8"})
+_BYTE_ORDERS = frozenset("<>=|")
+
+
+class _Refused(Exception):
+    """The pickle asks for something that a table of arrays does not need."""
+
+
+class _Record:
+    """What a pickle wants called: its name, the arguments, and the state that it wants set."""
+
+    name = ""
+
+    def __new__(cls, *arguments: Any) -> "_Record":
+        record = object.__new__(cls)
+        record.arguments, record.state = arguments, None
+        return record
+
+    arguments: tuple[Any, ...]
+    state: Any
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+
+class _Recorder(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> type[_Record]:
+        whole = f"{module}.{name}"
+        if whole not in ALLOWED:
+            raise _Refused(whole)
+        # A class of its own for every use: nothing a file does to one outlives the reading.
+        return type("Record", (_Record,), {"name": whole})
+
+    def persistent_load(self, identity: Any) -> NoReturn:
+        raise _Refused("something outside of the file")
+
+
+def read_frame(path: str | Path) -> dict[str, np.ndarray]:
+    """Return the columns of a pickled pandas table; cells may be NumPy arrays.
+
+    Raises:
+      ValueError: if the file is anything but such a table. Nothing in it has been executed.
+    """
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            return _columns(_Recorder(file).load())
+    except _Refused as refused:
+        raise ValueError(
+            f"The file {path} asks for {refused}, which a table of arrays does not need. It was not "
+            f"read, and nothing in it was executed."
+        ) from None
+    except OSError:
+        raise
+    except Exception as error:  # a damaged pickle can fail in any way
+        raise ValueError(f"The file {path} is damaged or not a pickled pandas table.") from error
+
+
+def _columns(frame: Any) -> dict[str, np.ndarray]:
+    manager = _called(frame, _FRAME).state["_mgr"]
+    blocks, axes = _called(manager, _MANAGER).arguments
+    names = _index(axes[0])
+    columns = {}
+    for block in blocks:
+        values, placement, _ = _called(block, _BLOCK).arguments
+        values = _array(values)
+        for row, column in zip(values, _positions(placement, len(names)), strict=True):
+            columns[str(names[column])] = _cells(row)
+    return columns
+
+
+def _called(record: Any, *names: str) -> _Record:
+    if not isinstance(record, _Record) or record.name not in names:
+        raise TypeError(f"{names} expected, not {record!r}")
+    return record
+
+
+def _index(record: Any) -> np.ndarray:
+    _, settings = _called(record, _NEW_INDEX).arguments
+    return _array(settings["data"])
+
+
+def _positions(placement: Any, total: int) -> list[int]:
+    if isinstance(placement, _Record) and placement.name == _SLICE:
+        return list(range(*slice(*placement.arguments).indices(total)))
+    return [int(position) for position in _array(placement)]
+
+
+def _cells(column: np.ndarray) -> np.ndarray:
+    if column.dtype != object:
+        return column
+    cells = np.empty(len(column), object)
+    for number, cell in enumerate(column):
+        cells[number] = _array(cell) if isinstance(cell, _Record) else cell
+    return cells
+
+
+def _array(record: Any) -> np.ndarray:
+    record = _called(record, *_RECONSTRUCT, *_FROM_BUFFER)
+    if record.name in _FROM_BUFFER:
+        content, dtype, shape, order = record.arguments
+    else:
+        _, shape, dtype, fortran, content = record.state
+        order = "F" if fortran else "C"
+    read: Callable[[Any], np.ndarray] = _objects if _kind(dtype) in _OBJECTS else _numbers_of(dtype)
+    flat = read(content)
+    if math.prod(shape) != len(flat) or order not in ("C", "F"):
+        raise ValueError(f"{len(flat)} values do not fill an array of shape {shape}")
+    return flat.reshape(shape, order=order)
+
+
+def _objects(content: list[Any]) -> np.ndarray:
+    flat = np.empty(len(content), object)
+    for number, cell in enumerate(content):
+        flat[number] = cell
+    return flat
+
+
+def _numbers_of(record: Any) -> Callable[[bytes], np.ndarray]:
+    _, order, *rest = _called(record, _DTYPE).state
+    # Fields, shapes and flags of its own belong to kinds of arrays that have no place here.
+    if _kind(record) not in _NUMBERS or order not in _BYTE_ORDERS or any(rest[:3]):
+        raise TypeError(f"numbers of kind {_kind(record)!r}")
+    dtype = np.dtype(_kind(record)).newbyteorder(order)
+    return lambda content: np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))
+
+
+def _kind(record: Any) -> str:
+    return _called(record, _DTYPE).arguments[0]

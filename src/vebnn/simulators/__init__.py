@@ -1,0 +1,1 @@
+"""Simulators that make data whose noise is known."""

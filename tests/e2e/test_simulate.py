@@ -1,0 +1,160 @@
+"""``vebnn simulate``: the real command, also when it is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commands import environment, one_sentence, run
+from vebnn.simulators.plasticity.generate import generate
+from vebnn.simulators.plasticity.plan import Plan
+
+SIZES = {"material": 2, "train": 4, "test": 2, "sves": 3, "grid": 8, "steps": 6, "seed": 1}
+
+
+def options(sizes: dict[str, int]) -> list[str]:
+    return [word for name, size in sizes.items() for word in (f"--{name}", str(size))]
+
+
+def contents(path: Path) -> tuple[bytes, bytes]:
+    return path.read_bytes(), path.with_suffix(".json").read_bytes()
+
+
+def test_real_command(tmp_path: Path) -> None:
+    words = [*options(SIZES), "--workers", "1", "--out", "data"]
+    finished = run("simulate", "plasticity", *words, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    for part in ("10/10 paths", "Noise:", "Largest residual", "data/material_2.npz"):
+        assert part in finished.stdout
+    alone = generate(Plan(**SIZES), tmp_path / "alone", num_workers=1)
+    assert contents(tmp_path / "data" / "material_2.npz") == contents(alone)
+
+
+def start(*arguments: str) -> subprocess.Popen:
+    # Where a shell started this test in the background, a child would not hear Ctrl-C otherwise.
+    listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{listen}; from vebnn.cli import app; app()", *arguments],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # like a terminal: a signal goes to the command and its workers
+    )
+
+
+def wait_for(happened: Callable[[], bool], process: subprocess.Popen) -> None:
+    """Wait, but not for something that a process which has ended can no longer do."""
+    while not happened():
+        assert process.poll() is None
+        time.sleep(0.005)
+
+
+def test_interrupted_and_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
+    sizes = SIZES | {"train": 794}  # some seconds of work, so that there is time to stop it
+    words = ["simulate", "plasticity", *options(sizes), "--workers", "2", "--out", str(tmp_path)]
+    parts = tmp_path / "material_2.parts"
+
+    def kept() -> list[Path]:
+        return sorted(parts.glob("[0-9]*"))
+
+    # Ctrl-C, as a terminal sends it
+    first = start(*words)
+    wait_for(lambda: len(kept()) > 0, first)
+    os.killpg(first.pid, signal.SIGINT)
+    _, complaint = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert complaint.startswith("vebnn: Interrupted.")
+    assert complaint.count("\n") == 1
+    after_first = len(kept())
+
+    # no chance to say goodbye
+    second = start(*words)
+    wait_for(lambda: len(kept()) > after_first, second)
+    workers = children_of(second.pid)
+    second.kill()
+    second.communicate(timeout=60)
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 60
+    while any(is_alive(worker) for worker in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not (tmp_path / "material_2.npz").exists()
+
+    times = {path: path.stat().st_mtime_ns for path in kept()}
+    seen: dict[Path, int] = {}
+    reports: list[tuple[int, int]] = []
+
+    def report(done: int, total: int) -> None:
+        reports.append((done, total))
+        seen.update({path: path.stat().st_mtime_ns for path in times})
+
+    resumed = generate(Plan(**sizes), tmp_path, num_workers=1, report=report)
+    assert reports[0] == (5 * len(times), 800)
+    assert reports[-1] == (800, 800)
+    assert seen == times  # nothing was computed twice
+    assert not parts.exists()
+    again = generate(Plan(**sizes), tmp_path / "again", num_workers=1)
+    assert contents(resumed) == contents(again)
+
+
+def children_of(pid: int) -> list[int]:
+    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(word) for word in words]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_failure_in_another_process_is_one_sentence(call, tmp_path: Path) -> None:
+    words = [*options(SIZES), "--max-newton", "1", "--workers", "2", "--out", str(tmp_path)]
+    finished = call("simulate", "plasticity", *words)
+    assert finished.returncode == 2
+    assert finished.stderr.count("\n") == 1
+    assert "did not converge" in finished.stderr
+    assert not (tmp_path / "material_2.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--material", "3"), "`material` must be 1 or 2. Got 3"),
+        (("--train", "0"), "`train`"),
+        (("--test", "0"), "`test`"),
+        (("--sves", "1"), "`sves` must be a whole number of at least 2"),
+        (("--grid", "3"), "`grid`"),
+        (("--steps", "0"), "`steps`"),
+        (("--seed", "-1"), "`seed`"),
+        (("--max-newton", "0"), "`max_newton`"),
+        (("--workers", "0"), "--workers"),
+        (("--grid", "many"), "--grid"),
+        (("--out", "{file}"), "exists"),
+    ],
+)
+def test_wrong_options(call, wrong: tuple[str, str], words: str, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    filled = [word.format(file=file) for word in wrong]
+    assert words in one_sentence(call("simulate", "plasticity", "--out", str(tmp_path), *filled))
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_pictures(call, tmp_path: Path) -> None:
+    finished = call("simulate", "plasticity", *options(SIZES), "--show", "--out", str(tmp_path))
+    assert finished.returncode == 0, finished.stderr
+    for name in ("fields", "paths"):
+        assert (tmp_path / f"material_2_{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"material_2_{name}.svg").stat().st_size > 10_000
+        assert f"material_2_{name}.png" in finished.stdout
+    assert not list(tmp_path.glob("*.npz"))

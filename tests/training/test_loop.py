@@ -196,3 +196,13 @@ def test_same_key_same_result(linear) -> None:
     )
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
+
+
+def test_steps_grow_with_the_square_root_of_many_rows() -> None:
+    # 100 and 1,000 rows: 1 and 4 batches of at most 256 rows, 6,000 steps.
+    assert Training.of_steps(6_000, 100, patience=1_000) == Training(6_000, patience=1_000)
+    assert Training.of_steps(6_000, 1_000, patience=1_000) == Training(1_500, patience=250)
+    # 4,000 rows: twice the steps in 16 batches.
+    assert Training.of_steps(6_000, 4_000, patience=1_000) == Training(750, patience=125)
+    # A million rows: 3,907 batches, and a hundred epochs at least.
+    assert Training.of_steps(6_000, 10**6, patience=1_000) == Training(100, patience=20)

@@ -1,5 +1,6 @@
 """The one compiled mini-batch loop: Adam, best-epoch parameters, patience."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,6 +21,8 @@ from vebnn.types import Array, Dataset, Key, Params
 
 # However large the data set, it is gone through this often.
 FEWEST_EPOCHS = 100
+# Up to so many rows, training takes the same number of steps.
+SMALL = 1_000
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -60,13 +63,15 @@ class Training:
     ) -> "Training":
         """Return a training of about ``num_steps`` gradient steps, ``patience`` of them.
 
-        Data sets small and large then get the same number of updates. An epoch of many steps still
-        comes round at least ``FEWEST_EPOCHS`` times.
+        Small data sets all get the same number of updates. Larger ones have more to tell: there the
+        steps grow with the square root of the rows, and an epoch comes round at least
+        ``FEWEST_EPOCHS`` times.
         """
         batch_size = settings.get("batch_size", cls.batch_size)
-        epochs = epochs_of_steps(num_steps, num_rows, batch_size, FEWEST_EPOCHS)
+        more = math.sqrt(max(1, num_rows / SMALL))
+        epochs = epochs_of_steps(round(more * num_steps), num_rows, batch_size, FEWEST_EPOCHS)
         if patience is not None:
-            patience = epochs_of_steps(patience, num_rows, batch_size, FEWEST_EPOCHS // 5)
+            patience = epochs_of_steps(round(more * patience), num_rows, batch_size, FEWEST_EPOCHS // 5)
         return cls(num_epochs=epochs, patience=patience, **settings)
 
 

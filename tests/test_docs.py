@@ -28,6 +28,7 @@ WITH_EXAMPLES = [
     "docs/metrics.md",
     "docs/acquisition.md",
     "docs/baselines.md",
+    "docs/benchmark.md",
     "docs/benchmark-tables.md",
     "docs/calibration.md",
     "docs/engines.md",

@@ -94,13 +94,13 @@ def test_single_networks_and_peers_are_no_families() -> None:
         ),
         METRICS["tll"],
     )
-    # The paper's order: single networks, families, then methods of other origin as they come.
+    # The paper's order: single networks, families, then methods of other origin by name.
     assert list(marks(table).items()) == [
         ("MVE (Natural)", ""),
         ("Evidential", ""),
         ("VeBNN (pSGLD)", "B*"),
-        ("NGBoost", ""),
         ("GP", "S"),
+        ("NGBoost", ""),
     ]
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -13,22 +14,23 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import vebnn
 from commands import COMMAND, environment, run
 from vebnn.datasets.uci import UCI
 from vebnn.experiments import uci
 from vebnn.experiments.forecasts import Forecast
 
-# A method of one's own, as the documentation shows it.
-OWN_METHOD = """
+ROOT = Path(vebnn.__file__).parents[2]
+# The method of one's own that the documentation shows, and one that takes its time.
+(DOCUMENTED,) = re.findall(
+    r"^```python\n(.*?)^```$", (ROOT / "docs/benchmark.md").read_text(), re.MULTILINE | re.DOTALL
+)
+SLOW = """
 import time
-import numpy as np
-from sklearn.linear_model import BayesianRidge
-from vebnn.experiments.forecasts import Forecast
 
-def ridge(X, y, X_new, seed):
-    time.sleep(0.2)
-    mean, std = BayesianRidge().fit(X, y).predict(X_new, return_std=True)
-    return Forecast(mean, std**2, notes={"seed": seed})
+def slow_ridge(X, y, X_new, seed):
+    time.sleep(0.3)
+    return ridge(X, y, X_new, seed)._replace(notes={"seed": seed})
 """
 
 
@@ -48,7 +50,7 @@ def small_data(monkeypatch: pytest.MonkeyPatch) -> UCI:
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A folder with a module of one's own."""
-    (tmp_path / "mine.py").write_text(OWN_METHOD)
+    (tmp_path / "mine.py").write_text(DOCUMENTED + SLOW)
     return tmp_path
 
 
@@ -155,7 +157,7 @@ def rows_of(path: Path) -> list[dict]:
 
 
 def bench(folder: Path, out: str, *more: str) -> tuple[str, ...]:
-    settings = ("--methods", "mine:ridge,GP", "--splits", "6", "--jobs", "2", *more)
+    settings = ("--methods", "mine:slow_ridge,mine:ridge", "--splits", "6", "--jobs", "2", *more)
     return ("bench", "uci", "--datasets", "yacht", "--out", out, *settings)
 
 
@@ -165,6 +167,21 @@ def data_folder() -> str:
     if not Path(folder, "uci", "yacht").exists():
         pytest.skip("VEBNN_DATA has no yacht")
     return folder
+
+
+def test_a_method_of_ones_own_takes_twenty_lines_at_most(own: Path, data_folder: str) -> None:
+    assert len(DOCUMENTED.splitlines()) <= 20
+    for dataset in ("yacht", "energy"):
+        command = ("bench", "uci", "--methods", "mine:ridge", "--jobs", "1", "--splits", "1")
+        done = run(*command, "--datasets", dataset, cwd=own, VEBNN_DATA=data_folder)
+        assert done.returncode == 0, done.stderr
+        assert "mine:ridge" in done.stdout
+    yacht, energy = (json.loads(line) for line in (own / "results/uci.jsonl").read_text().splitlines())
+    assert (yacht["dataset"], energy["dataset"]) == ("yacht", "energy")
+    # The scores that a linear model has there.
+    assert 7 < yacht["rmse"] < 11
+    assert 2 < energy["rmse"] < 4
+    assert 0.8 < energy["coverage"] < 1
 
 
 def test_killed_and_resumed_it_ends_with_the_same_rows(own: Path, data_folder: str) -> None:
@@ -190,7 +207,7 @@ def test_killed_and_resumed_it_ends_with_the_same_rows(own: Path, data_folder: s
     rows = rows_of(own / "whole.jsonl")
     assert rows_of(path) == rows
     assert [row["split"] for row in rows] == [*range(6), *range(6)]
-    assert rows[-1]["seed"] == 5
+    assert [row["seed"] for row in rows[6:]] == [*range(6)]
     assert rows[-1]["versions"].keys() == {"python", "jax", "numpy", "scikit-learn"}
     # Both print the same tables: means, and the rank of each.
     tables = [output.stdout.rpartition("Rows:")[0] for output in (resumed, whole)]

@@ -26,16 +26,19 @@ def are_variants(family: str) -> bool:
 
 
 def ordered_methods(names: Iterable[str]) -> list[str]:
-    """Return methods as the paper lists them: single networks, then family by family, then others."""
+    """Return methods as the paper lists them: single networks, then family by family, then others.
+
+    Others stand by name, as do data sets: rows come in the order in which fits were finished.
+    """
     known = list(METHODS)
 
-    def place(name: str) -> tuple[int, int]:
-        return _FAMILIES.index(family_of(name)), known.index(name) if name in METHODS else 0
+    def place(name: str) -> tuple[int, int, str]:
+        return _FAMILIES.index(family_of(name)), known.index(name) if name in METHODS else 0, name
 
-    return sorted(dict.fromkeys(names), key=place)
+    return sorted(set(names), key=place)
 
 
 def ordered_datasets(names: Iterable[str]) -> list[str]:
-    """Return data sets in the order of the paper's columns; others follow as they come."""
-    found, papers = list(dict.fromkeys(names)), published_datasets()
-    return [name for name in papers if name in found] + [name for name in found if name not in papers]
+    """Return data sets in the order of the paper's columns, then the others."""
+    found, papers = set(names), published_datasets()
+    return [name for name in papers if name in found] + sorted(found.difference(papers))

@@ -34,12 +34,16 @@ class Results:
     notes: tuple[str, ...] = ()
 
     def scores(self, field: str, method: str, dataset: str) -> dict[int, float]:
-        """Return one number by split, where it is known."""
-        return {
+        """Return one number by split, where it is known.
+
+        In the order of the splits, whatever fit was finished first: sums then agree to the last bit.
+        """
+        found = {
             row["split"]: float(row[field])
             for row in self.rows
             if row["method"] == method and row["dataset"] == dataset and row.get(field) is not None
         }
+        return dict(sorted(found.items()))
 
     def why_skipped(self, method: str, dataset: str) -> str | None:
         """Return the reason a method has no numbers on a data set, if one is given."""

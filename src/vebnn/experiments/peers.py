@@ -32,13 +32,9 @@ def ngboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forec
 
     def one(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         X_fit, X_val, y_fit, y_val = _with_validation(X, target, seed)
-        settings: dict[str, Any] = {"random_state": seed, "verbose": False}
-        most = MOST_TREES["NGBoost"]
-        searched = NGBRegressor(n_estimators=most, **settings).fit(
-            X_fit, y_fit, X_val=X_val, Y_val=y_val, early_stopping_rounds=PATIENCE
-        )
-        best = max(1, searched.best_val_loss_itr or most)
-        normal = NGBRegressor(n_estimators=best, **settings).fit(X, target).pred_dist(X_new)
+        model = NGBRegressor(n_estimators=MOST_TREES["NGBoost"], random_state=seed, verbose=False)
+        model.fit(X_fit, y_fit, X_val=X_val, Y_val=y_val, early_stopping_rounds=PATIENCE)
+        normal = model.pred_dist(X_new, max_iter=model.best_val_loss_itr)
         return normal.loc, normal.scale**2
 
     mean, variance = _by_output(one, y)

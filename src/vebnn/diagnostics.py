@@ -63,10 +63,12 @@ def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:
     """Compute rank-normalised split R-hat and bulk effective size (Vehtari et al. 2021).
 
     Args:
-      outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain.
+      outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain; NaN, as
+        in the padding of sequences, is left out.
     """
     chains, draws = outputs.shape[:2]
     flat = outputs.reshape(chains, draws, -1).astype(float)
+    flat = flat[:, :, ~np.isnan(flat).any((0, 1))]
     if chains == 1:
         # One chain is compared with itself: its first half with its second.
         half = draws // 2

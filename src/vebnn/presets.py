@@ -5,17 +5,23 @@ from typing import Any
 
 from vebnn.arguments import require_one_of
 from vebnn.inference import PSGLD, Engine, MCDropout
-from vebnn.networks import MLP
+from vebnn.networks import GRU, MLP
 from vebnn.training import Training
 
 LEARNING_RATES = (1e-4, 3e-4, 7e-4, 1e-3, 3e-3)  # the paper's grid on UCI data
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
+DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 
 
 def default_network(engine: Engine) -> MLP:
     """Return the mean network unless told otherwise; MC dropout gets the paper's dropout rate."""
     return replace(DEFAULT_NETWORK, dropout_rate=0.1 if isinstance(engine, MCDropout) else 0.0)
+
+
+def default_variance_network(network: Any) -> MLP | GRU:
+    """Return the network of the noise unless told otherwise: of the same kind as that of the mean."""
+    return DEFAULT_VARIANCE_GRU if isinstance(network, GRU) else DEFAULT_VARIANCE_NETWORK
 
 
 def default_mean_training(num_rows: int) -> Training:

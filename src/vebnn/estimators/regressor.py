@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.arguments import require_number, require_one_of
@@ -27,7 +27,13 @@ from vebnn.likelihoods.heads import Parts
 from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Components, Prediction
-from vebnn.preprocessing import Standardiser, known_std, row_weight
+from vebnn.preprocessing import (
+    Standardiser,
+    end_of_sequences,
+    entry_weight,
+    input_weight,
+    known_std,
+)
 from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset, Key, Params
 
@@ -56,10 +62,15 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
     ) -> Self:
         """Learn from rows.
 
+        Sequences of unequal length are padded at their end (``vebnn.preprocessing.pad_sequences``). NaN
+        in ``y`` says that nothing was observed there, and counts nowhere; nor does what ``X`` holds
+        after the last observation of a sequence.
+
         Args:
-          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks.
+          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks, such
+            as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
-          sample_weight: ``(rows,)``, how often each row counts.
+          sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
             noise beyond it is then learned.
           X_val: rows for early stopping and validation NLL; never trained on.
@@ -73,19 +84,19 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
-        weight = row_weight(sample_weight, len(X))
-        self.x_units_ = Standardiser.learn(X, weight)
+        weight = entry_weight(sample_weight, self._columns(y))
+        self.x_units_ = Standardiser.learn(X, input_weight(weight, X))
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
             X_val, y_val = self._rows(X_val, y_val, reset=False)
-            if y_val.shape[1:] != y.shape[1:]:
+            if X_val.shape[1:] != X.shape[1:] or y_val.shape[1:] != y.shape[1:]:
                 raise ValueError(
-                    f"The `y_val` must have the shape of y but for the rows, {y.shape[1:]}. "
-                    f"Got {y_val.shape[1:]}."
+                    f"The `X_val` and `y_val` must have the shapes of X and y but for the rows, "
+                    f"{X.shape[1:]} and {y.shape[1:]}. Got {X_val.shape[1:]} and {y_val.shape[1:]}."
                 )
-            held_out = self._dataset(X_val, y_val, np.ones(len(X_val)), None)
+            held_out = self._dataset(X_val, y_val, entry_weight(None, self._columns(y_val)), None)
         settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         watchers: list[Observer] = [Progress()] if self.verbose else []
@@ -110,12 +121,13 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         """Return the whole predictive distribution.
 
         Args:
-          X: rows like those of ``fit``.
+          X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
+            prediction is NaN, too; those of a GRU may also be of another length.
           y_std: known std of the measurement error of the new targets; it adds to the noise.
         """
         index = X.index if hasattr(X, "columns") else None
-        x = self._inputs(X)
-        mean, aleatoric, epistemic = (part.astype(float) for part in self._parts(x))
+        x, padding = self._inputs(X)
+        mean, aleatoric, epistemic = (_blanked(part, padding) for part in self._parts(x))
         squared = self.y_units_.scale**2
         known: Any = 0 if y_std is None else known_std(y_std, mean.shape) ** 2
 
@@ -123,7 +135,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             mean=self._like_y(self.y_units_.restore(mean)),
             aleatoric_variance=self._like_y(aleatoric * squared + known),
             epistemic_variance=self._like_y(epistemic * squared),
-            load_components=partial(self._restored_components, x, known),
+            load_components=partial(self._restored_components, x, padding, known),
             target_names=self.target_names_,
             index=index,
         )
@@ -236,32 +248,76 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             return validate_data(
                 self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
             )
-        many = {"dtype": float, "allow_nd": True}
-        X, y = validate_data(
-            self, X, y, reset=reset, validate_separately=(many, many | {"ensure_2d": False})
+        X = validate_data(self, X, reset=reset, **self._checks_of_inputs(X))
+        y = check_array(
+            y,
+            dtype=float,
+            allow_nd=True,
+            ensure_2d=False,
+            ensure_all_finite="allow-nan",
+            input_name="y",
         )
         check_consistent_length(X, y)
+        if reset:
+            self.n_features_in_ = X.shape[-1]
+        else:
+            self._check_shape(X)
         return X, y
 
-    def _inputs(self, X: Any) -> np.ndarray:
+    def _inputs(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return standardised inputs, and which of their steps are padding, if any."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float, allow_nd=self._many_axes)
-        return self.x_units_.standardise(X).astype(np.float32)
+        checks = self._checks_of_inputs(X) if self._many_axes else {"dtype": float}
+        X = validate_data(self, X, reset=False, **checks)
+        self._check_shape(X)
+        padding = None
+        if np.isnan(X).any():
+            steps = self.fitted_.probe.shape[3:-1]
+            if len(steps) != 1 or X.ndim != 3:
+                raise ValueError("The `X` must not hold NaN: only sequences may be padded with it.")
+            padding = end_of_sequences(X)
+            X = np.where(padding[..., None], self.x_units_.centre, X)
+        return self.x_units_.standardise(X).astype(np.float32), padding
+
+    @staticmethod
+    def _checks_of_inputs(X: Any) -> dict[str, Any]:
+        # To scikit-learn, the second axis is that of features; beyond tables we check shapes ourselves.
+        table = np.ndim(X) < 3
+        return {
+            "dtype": float,
+            "allow_nd": True,
+            "ensure_2d": table,
+            "ensure_all_finite": True if table else "allow-nan",
+        }
+
+    def _check_shape(self, X: np.ndarray) -> None:
+        as_before = X.shape[1:] == self.in_shape_
+        if getattr(self.network, "any_length", False):
+            as_before = X.ndim == 3 and X.shape[-1] == self.in_shape_[-1]
+        if not as_before:
+            wanted = ", ".join(map(str, self.in_shape_))
+            raise ValueError(f"The `X` must have shape (rows, {wanted}), as in fit. Got {X.shape}.")
 
     def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
-        """Bring rows into standardised units."""
-        target = self.y_units_.standardise(self._columns(y))
+        """Bring rows into standardised units; what does not count becomes zero."""
+        target = self._columns(y)
+        counts = weight > 0
         known = np.zeros_like(target)
         if y_std is not None:
-            known = known + (known_std(y_std, target.shape) / self.y_units_.scale) ** 2
-        by_entry = weight.reshape(-1, *(1,) * (target.ndim - 1)) * np.ones_like(target)
-        arrays = (self.x_units_.standardise(X), target, by_entry, known)
-        return Dataset(*(array.astype(np.float32) for array in arrays))
+            known = known + (known_std(y_std, target.shape, counts) / self.y_units_.scale) ** 2
+        used = input_weight(weight, X)
+        used = used.reshape(used.shape + (1,) * (X.ndim - used.ndim)) > 0
+        x = np.where(used, self.x_units_.standardise(X), 0)
+        target = np.where(counts, self.y_units_.standardise(target), 0)
+        return Dataset(*(array.astype(np.float32) for array in (x, target, weight, known)))
 
-    def _restored_components(self, x: np.ndarray, known_variance: Any) -> Components:
-        mean, variance, weight = (part.astype(float) for part in self._components(x))
+    def _restored_components(
+        self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
+    ) -> Components:
+        mean, variance, weight = self._components(x)
+        mean, variance = _blanked(mean, padding), _blanked(variance, padding)
         variance = variance * self.y_units_.scale**2 + known_variance
-        whole = Components(self.y_units_.restore(mean), variance, weight)
+        whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
         return Components(*map(self._like_y, whole))
 
     def _columns(self, y: np.ndarray) -> np.ndarray:
@@ -269,3 +325,9 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
 
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
+
+
+def _blanked(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:
+    """Return values ``(..., rows, time, outputs)`` in double precision, NaN where there is padding."""
+    values = values.astype(float)
+    return values if padding is None else np.where(padding[..., None], np.nan, values)

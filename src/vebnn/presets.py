@@ -50,9 +50,9 @@ def paper(experiment: str = "uci") -> dict[str, Any]:
     """Return the paper's settings (Appendix D), for ``VeBNNRegressor(**paper("uci"))``.
 
     Args:
-      experiment: ``"toy"`` (illustrative data) or ``"uci"``.
+      experiment: ``"toy"`` (illustrative data), ``"uci"`` or ``"plasticity"``.
     """
-    require_one_of("experiment", experiment, ("toy", "uci"))
+    require_one_of("experiment", experiment, ("toy", "uci", "plasticity"))
     if experiment == "toy":
         return _ALWAYS | {
             "network": MLP((256, 256), "tanh"),
@@ -61,6 +61,16 @@ def paper(experiment: str = "uci") -> dict[str, Any]:
             "mean_training": Training(20_000),
             "variance_training": Training(5_000, patience=100, tolerance=1e-4),
             "validation_fraction": 0.3,
+        }
+    if experiment == "plasticity":
+        # Full batches, up to its 1000 sequences.
+        return _ALWAYS | {
+            "network": GRU((128, 128)),
+            "variance_network": GRU((8, 8)),
+            "inference": PSGLD(num_samples=150, burn_in=500, thinning=10, batch_size=1_000),
+            "mean_training": Training(2_000, batch_size=1_000),
+            "variance_training": Training(4_000, patience=50, tolerance=1e-4, batch_size=1_000),
+            "validation_fraction": 0.1,
         }
     return _ALWAYS | {
         "network": MLP((50,), "relu"),

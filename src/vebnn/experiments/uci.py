@@ -15,6 +15,7 @@ from vebnn.experiments.results import (
     ResultsFile,
     Row,
     average,
+    mean_and_std,
     r_hat,
     run_cases,
     stamp,
@@ -108,9 +109,9 @@ def bench_table(rows: Sequence[Row]) -> Table:
         table.add_row(
             name,
             str(len(group)),
-            _mean_and_std(group, "tll", ".2f"),
+            mean_and_std(group, "tll", ".2f"),
             f"{PAPER[name].tll:.2f}",
-            _mean_and_std(group, "rmse", ".3g"),
+            mean_and_std(group, "rmse", ".3g"),
             f"{PAPER[name].rmse:.3g}",
             f"{average(group, 'coverage'):.3f}",
             f"{average(group, 'interval_length'):.3g}",
@@ -121,10 +122,3 @@ def bench_table(rows: Sequence[Row]) -> Table:
     mean_coverage = np.mean([average(group, "coverage") for group in by_name.values()])
     table.add_row("average", "", "", "", "", "", f"{mean_coverage:.3f}", "", "", style="bold")
     return table
-
-
-def _mean_and_std(rows: Sequence[Row], field: str, style: str) -> str:
-    values = [row[field] for row in rows]
-    mean = format(np.mean(values), style)
-    decimals = len(mean.partition(".")[2])
-    return f"{mean} ± {np.std(values, ddof=1):.{decimals}f}" if len(values) > 1 else mean

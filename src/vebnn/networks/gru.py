@@ -86,7 +86,9 @@ class GRU:
             for shape, width, end in zip(shapes, units, accumulate(counts), strict=True)
         ]
         layers = [Layer(*arrays[4 * n : 4 * n + 4]) for n in range(len(self.widths))]
-        return RecurrentNetwork(layers, *arrays[-2:], eqx.nn.Dropout(float(self.dropout_rate)))
+        output_weight, output_bias = arrays[-2:]
+        dropout = eqx.nn.Dropout(float(self.dropout_rate))
+        return RecurrentNetwork(layers, output_weight, output_bias, dropout)
 
 
 class Layer(eqx.Module):

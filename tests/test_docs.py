@@ -31,6 +31,7 @@ WITH_EXAMPLES = [
     "docs/engines.md",
     "docs/faq.md",
     "docs/tutorials/tabular.md",
+    "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")

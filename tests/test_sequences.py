@@ -220,5 +220,7 @@ def test_bad_new_sequences(model, whole):
         model.predict(X[..., :1])
     with pytest.raises(ValueError, match=r"only as padding.*Got NaN in X\[2, 3\]"):
         model.predict(_holes(X, y)[0])
-    with pytest.raises(ValueError, match=r"shapes of X and y but for the rows, \(8, 2\) and \(8, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"`X_val` must have the shape of X but for the rows, \(8, 2\)"
+    ):
         VeBNNRegressor(**SETTINGS).fit(X, y, X_val=X[:, :4], y_val=y[:, :4])

@@ -150,7 +150,7 @@ def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = No
     Args:
       y_std: ``(rows,)``, or like the targets.
       shape: of the targets.
-      counts: which targets count, where some do not; what is said of the others is not looked at.
+      counts: which targets count, where some do not; the error of the others may be NaN.
     """
     known = check_array(
         y_std,
@@ -163,7 +163,9 @@ def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = No
     fits = known.shape in (shape, shape[:1]) or (shape[-1] == 1 and known.shape == shape[:-1])
     if fits:
         wide = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
-        known = np.where(True if counts is None else counts, np.broadcast_to(wide, shape), 0)
+        known = np.broadcast_to(wide, shape)
+        if counts is not None:
+            known = np.where(np.isnan(known) & ~counts, 0, known)
     if not (fits and known.min() >= 0):
         raise ValueError(
             f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "

@@ -91,11 +91,12 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         held_out = None
         if X_val is not None:
             X_val, y_val = self._rows(X_val, y_val, reset=False)
-            if X_val.shape[1:] != X.shape[1:] or y_val.shape[1:] != y.shape[1:]:
-                raise ValueError(
-                    f"The `X_val` and `y_val` must have the shapes of X and y but for the rows, "
-                    f"{X.shape[1:]} and {y.shape[1:]}. Got {X_val.shape[1:]} and {y_val.shape[1:]}."
-                )
+            for name, new, old in (("X", X_val, X), ("y", y_val, y)):
+                if new.shape[1:] != old.shape[1:]:
+                    raise ValueError(
+                        f"The `{name}_val` must have the shape of {name} but for the rows, "
+                        f"{old.shape[1:]}. Got {new.shape[1:]}."
+                    )
             held_out = self._dataset(X_val, y_val, entry_weight(None, self._columns(y_val)), None)
         settings = self._settings(len(X))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -299,15 +300,15 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             raise ValueError(f"The `X` must have shape (rows, {wanted}), as in fit. Got {X.shape}.")
 
     def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
-        """Bring rows into standardised units; what does not count becomes zero."""
+        """Bring rows into standardised units; what pads sequences becomes zero."""
         target = self._columns(y)
         counts = weight > 0
         known = np.zeros_like(target)
         if y_std is not None:
             known = known + (known_std(y_std, target.shape, counts) / self.y_units_.scale) ** 2
-        used = input_weight(weight, X)
-        used = used.reshape(used.shape + (1,) * (X.ndim - used.ndim)) > 0
-        x = np.where(used, self.x_units_.standardise(X), 0)
+        x, used = self.x_units_.standardise(X), input_weight(weight, X) > 0
+        if used.ndim == 2:
+            x = np.where(used[..., None], x, 0)
         target = np.where(counts, self.y_units_.standardise(target), 0)
         return Dataset(*(array.astype(np.float32) for array in (x, target, weight, known)))
 

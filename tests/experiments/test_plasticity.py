@@ -11,11 +11,11 @@ from rich.console import Console
 from scipy import stats
 
 from commands import run
-from vebnn import GRU, Ensemble, MCDropout, Training
+from vebnn import GRU, PSGLD, Ensemble, MCDropout, Training
 from vebnn.datasets.plasticity import Plasticity
-from vebnn.experiments import plasticity
+from vebnn.experiments import plasticity, plasticity_settings
 from vebnn.experiments.plasticity_report import FIELDS, best_variants, verdict
-from vebnn.experiments.plasticity_settings import make_model, settings_for
+from vebnn.experiments.plasticity_settings import Settings, make_model, settings_for
 from vebnn.methods import METHODS
 from vebnn.prediction import Prediction
 
@@ -204,6 +204,29 @@ def test_the_papers_settings() -> None:
     assert dropped.network == GRU((128, 128), dropout_rate=0.02)
     with pytest.raises(ValueError, match="would take days"):
         make_model(METHODS["VeBNN (NUTS)"], "paper", 800, 0)
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = Training(num_epochs=3)
+    cooperative = {
+        "network": GRU((30,)),
+        "variance_network": GRU((2,)),
+        "num_folds": 2,
+        "mean_training": tiny,
+        "variance_training": tiny,
+        "validation_fraction": 0.2,
+    }
+    monkeypatch.setattr(
+        plasticity_settings, "_quick", lambda _: Settings(cooperative, tiny, PSGLD(4, 2, 1))
+    )
+    monkeypatch.setattr(plasticity, "make_model", make_model)
+    case = {"material": 1, "method": "VeBNN (MC-Dropout)", "num_paths": 8, "repeat": 0}
+    row = plasticity.score_case(case, "quick", {"variance_loss": "natural"})
+    assert 0 < row["rmse_percent"] < 1_000
+    assert row["epistemic_coverage"] is not None
+    assert len(row["curve"]["mean"]) == STEPS
+    json.dumps(row, allow_nan=False)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "NUTS" not in name])

@@ -38,7 +38,7 @@ def draw_curve(axes: Axes, x: np.ndarray, curve: Curve) -> None:
 
 def draw_truth(axes: Axes, x: np.ndarray, mean: np.ndarray, noise_std: np.ndarray) -> None:
     """Draw the true mean, and the edges of what holds 95 % of the true noise around it."""
-    axes.plot(x, mean, color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)), label="truth")
+    axes.plot(x, mean, color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)), zorder=4, label="truth")
     for sign, name in ((-1, None), (1, "true noise, 95 %")):
         edge = mean + sign * TWO_SIDED_95 * noise_std
         axes.plot(x, edge, color="#9A5B00", linewidth=0.9, linestyle=(0, (1, 1.5)), label=name)

@@ -35,6 +35,7 @@ WITH_EXAMPLES = [
     "docs/faq.md",
     "docs/plasticity-data.md",
     "docs/tutorials/tabular.md",
+    "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")

@@ -52,7 +52,7 @@ def test_all_trials_are_one_fleet(sine, stages):
 @pytest.mark.parametrize("number", [6, 14])
 def test_a_trial_is_as_good_as_a_run_of_its_own(chosen, sine, number):
     X, y = sine
-    rows = chosen._dataset(X, y, np.ones(60), None)
+    rows = chosen._dataset(X, y, np.ones((60, 1)), None)
     key = jax.random.key(check_random_state(0).randint(2**31 - 1))
     learner = joint._Learner(key, chosen._settings(60), rows, None)
     trial = chosen.trials_[number]

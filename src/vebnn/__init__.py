@@ -12,7 +12,7 @@ from vebnn import runtime as _runtime
 if TYPE_CHECKING:
     from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor
     from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
-    from vebnn.networks import MLP
+    from vebnn.networks import GRU, MLP
     from vebnn.prediction import Prediction
     from vebnn.training import Training
 
@@ -23,6 +23,7 @@ _HOMES = {
     "JointRegressor": "vebnn.estimators",
     "MixtureRegressor": "vebnn.estimators",
     "Prediction": "vebnn.prediction",
+    "GRU": "vebnn.networks",
     "MLP": "vebnn.networks",
     "MAP": "vebnn.inference",
     "Ensemble": "vebnn.inference",
@@ -36,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "GRU",
     "MAP",
     "MLP",
     "NUTS",

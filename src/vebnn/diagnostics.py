@@ -18,11 +18,12 @@ from vebnn.types import Array, Params
 POOR_R_HAT = 1.5
 POOR_EFFECTIVE_SIZE = 10
 NUM_INPUTS = 64
+MOST_ENTRIES = 512  # of sequences, which have many per input; enough for a median
 FEWEST_DRAWS = 8  # per chain, so that each half of a chain has a variance
 
 
 class ChainDiagnostics(NamedTuple):
-    """Convergence of the predicted means, one entry per input and output."""
+    """Convergence of the predicted means; an entry is a step and output of an input."""
 
     r_hat: np.ndarray
     effective_size: np.ndarray
@@ -63,10 +64,14 @@ def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:
     """Compute rank-normalised split R-hat and bulk effective size (Vehtari et al. 2021).
 
     Args:
-      outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain.
+      outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain; NaN, as
+        in the padding of sequences, is left out, and of very many entries some are taken.
     """
     chains, draws = outputs.shape[:2]
     flat = outputs.reshape(chains, draws, -1).astype(float)
+    entries = np.flatnonzero(~np.isnan(flat).any((0, 1)))
+    some = np.unique(np.linspace(0, len(entries) - 1, MOST_ENTRIES).round().astype(int))
+    flat = flat[:, :, entries[some]]
     if chains == 1:
         # One chain is compared with itself: its first half with its second.
         half = draws // 2

@@ -14,7 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains, probe_rows
+from vebnn.inference.functions import (
+    evaluate,
+    evaluate_draws,
+    moments,
+    pool_chains,
+    probe_rows,
+    where_it_counts,
+)
 from vebnn.inference.problem import check_engine, num_starts
 from vebnn.likelihoods.heads import (
     Evidential,
@@ -118,7 +125,8 @@ class Fitted(NamedTuple):
     posterior: Posterior
     head: Head
     constant_variance: np.ndarray  # (outputs,): noise beside that of the head
-    probe: np.ndarray  # (chains, draws, some training rows, ..., outputs): the draws as functions
+    # The draws as functions, (chains, draws, some training rows, ..., outputs); NaN in padding.
+    probe: np.ndarray
     probe_x: np.ndarray  # the inputs of these rows
     learning_rate: float
     beta: float
@@ -244,6 +252,7 @@ class _Learner:
         )
         posterior = engine.run(self.keys["engine"], problem, stage.within("Inference"))
         means = np.split(evaluate_draws(*_as_parts(posterior, head), self.probe_x), 3, axis=-1)[0]
+        means = where_it_counts(means, self.data.weight[probe_rows(self.data)])
         return Fitted(
             posterior=posterior,
             head=head,
@@ -271,12 +280,12 @@ class _Learner:
         if settings.loss == "mse":
             # Only ratios of variances matter for the mean; constant noise counts as one.
             variance = data.variance + np.float32(1)
-            data = data._replace(variance=variance / variance.mean())
+            data = data._replace(variance=variance / np.average(variance, weights=data.weight))
         if self.held_out is not None:
             watched = self.held_out._replace(variance=self.held_out.variance + (settings.loss == "mse"))
             data = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, watched)
         head = settings.head(0.0)
-        num_targets = len(self.split.train_rows[0]) * data.target[0].size
+        num_targets = np.count_nonzero(data.weight[self.split.train_rows[0]])
         decay = IsotropicPrior(np.float32(max(settings.weight_decay, 1e-30) * num_targets))
         objective = Objective(HeadObjective(self.skeleton, head), decay)
         own = None

@@ -3,6 +3,7 @@
 Also what a user may say of rows: how much they count, and how well they were measured.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,14 @@ class Standardiser(NamedTuple):
 
         Args:
           values: ``(rows, ..., features)``.
-          weight: ``(rows,)``; rows of weight zero count nowhere.
+          weight: one for each row, ``(rows,)``, or for more of the axes; what has weight zero counts
+            nowhere, whatever its value.
         """
         axes = tuple(range(values.ndim - 1))
-        by_row = np.ones(len(values)) if weight is None else weight
-        weight = by_row.reshape(-1, *(1,) * (values.ndim - 1)) * np.ones_like(values)
+        weight = np.ones(len(values)) if weight is None else weight
+        weight = weight.reshape(weight.shape + (1,) * (values.ndim - weight.ndim))
+        weight = weight * np.ones_like(values)
+        values = np.where(weight > 0, values, 0)
         total = weight.sum(axes)
         centre = (weight * values).sum(axes) / total
         spread = np.sqrt((weight * (values - centre) ** 2).sum(axes) / total)
@@ -42,25 +46,129 @@ class Standardiser(NamedTuple):
         return values * self.scale + self.centre
 
 
-def row_weight(sample_weight: Any, num_rows: int) -> np.ndarray:
-    """Return how often each row counts; once unless told otherwise."""
+def entry_weight(sample_weight: Any, target: np.ndarray) -> np.ndarray:
+    """Return how often each entry of the targets counts: as often as it is told, a NaN never.
+
+    Args:
+      sample_weight: ``(rows,)``, ``(rows, time)`` or like ``target``; nothing counts all once.
+      target: ``(rows, ..., outputs)``.
+    """
+    shape = target.shape
+    observed = ~np.isnan(target)
+    if not observed.any(axis=tuple(range(target.ndim - 1))).all():
+        raise ValueError("Every output of `y` needs at least one number. Got one that is all NaN.")
     if sample_weight is None:
-        return np.ones(num_rows)
-    weight = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
-    if weight.shape != (num_rows,):
-        raise ValueError(f"The shape of `sample_weight` must be ({num_rows},). Got {weight.shape}.")
-    if weight.min() < 0 or weight.sum() == 0:
+        return observed.astype(float)
+    weight = check_array(
+        sample_weight, ensure_2d=False, allow_nd=True, dtype=float, input_name="sample_weight"
+    )
+    if weight.shape != shape[: max(weight.ndim, 1)]:
+        also = f", {shape[:-1]} or {shape}" if len(shape) > 2 else ""
+        raise ValueError(
+            f"The shape of `sample_weight` must be ({shape[0]},){also}. Got {weight.shape}."
+        )
+    weight = weight.reshape(weight.shape + (1,) * (len(shape) - weight.ndim)) * observed
+    if weight.min() < 0 or not weight.any(axis=tuple(range(target.ndim - 1))).all():
         raise ValueError("The `sample_weight` must be non-negative, and not all zero.")
     return weight
 
 
-def known_std(y_std: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return measurement errors in the user's units, one for every entry of the targets."""
-    known = check_array(y_std, ensure_2d=False, allow_nd=True, dtype=float, input_name="y_std")
+def input_weight(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return how much inputs count: ``(rows,)``, for sequences ``(rows, time)``.
+
+    A step of a sequence counts as long as a target counts there or later, for which it is history;
+    what comes after the last such target is padding and has weight zero.
+
+    Args:
+      weight: of the targets, ``(rows, ..., outputs)``.
+      x: ``(rows, ..., features)``.
+
+    Raises:
+      ValueError: if an input that counts is NaN.
+    """
+    if weight.ndim == x.ndim == 3 and weight.shape[1] == x.shape[1]:
+        by_step = weight.max(-1)
+        found = np.maximum.accumulate(by_step[:, ::-1], axis=1)[:, ::-1]
+    else:
+        found = weight.max(axis=tuple(range(1, weight.ndim)))
+    gaps = np.isnan(x).any(axis=tuple(range(found.ndim, x.ndim))) & (found > 0)
+    if gaps.any():
+        place = ", ".join(map(str, np.argwhere(gaps)[0]))
+        raise ValueError(
+            f"The `X` must not hold NaN where a target counts or before it; only what pads a sequence "
+            f"at its end may. Got NaN in X[{place}]."
+        )
+    return found
+
+
+def end_of_sequences(x: np.ndarray) -> np.ndarray:
+    """Return which steps of new sequences are padding, ``(rows, time)``: all NaN, to the end.
+
+    Raises:
+      ValueError: if there is NaN elsewhere.
+    """
+    missing = np.isnan(x)
+    padding = np.logical_and.accumulate(missing.all(-1)[:, ::-1], axis=1)[:, ::-1]
+    gaps = missing.any(-1) & ~padding
+    if gaps.any():
+        row, step = np.argwhere(gaps)[0]
+        raise ValueError(
+            f"The `X` may hold NaN only as padding: in all features of a step, and of every later one. "
+            f"Got NaN in X[{row}, {step}]."
+        )
+    return padding
+
+
+def pad_sequences(sequences: Sequence[Any]) -> np.ndarray:
+    """Put sequences of unequal length into one array ``(rows, time, features)``, padded with NaN.
+
+    Args:
+      sequences: arrays ``(time, features)``, or ``(time,)`` for one feature.
+
+    Example:
+      >>> model.fit(pad_sequences(load_histories), pad_sequences(responses))
+    """
+    arrays = [np.asarray(sequence, float) for sequence in sequences]
+    arrays = [array[:, None] if array.ndim == 1 else array for array in arrays]
+    if not arrays or any(array.ndim != 2 for array in arrays):
+        shapes = [array.shape for array in arrays]
+        raise ValueError(
+            f"The `sequences` must be arrays of shape (time, features), at least one. Got {shapes}."
+        )
+    if len({array.shape[1] for array in arrays}) > 1:
+        counts = sorted({array.shape[1] for array in arrays})
+        raise ValueError(f"The `sequences` must all have the same features. Got {counts} of them.")
+    padded = np.full((len(arrays), max(map(len, arrays)), arrays[0].shape[1]), np.nan)
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array
+    return padded
+
+
+def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = None) -> np.ndarray:
+    """Return measurement errors in the user's units, one for every entry of the targets.
+
+    Args:
+      y_std: ``(rows,)``, or like the targets.
+      shape: of the targets.
+      counts: which targets count, where some do not; the error of the others may be NaN.
+    """
+    known = check_array(
+        y_std,
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_all_finite="allow-nan",
+        dtype=float,
+        input_name="y_std",
+    )
     fits = known.shape in (shape, shape[:1]) or (shape[-1] == 1 and known.shape == shape[:-1])
-    if not fits or known.min() < 0:
+    if fits:
+        wide = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
+        known = np.broadcast_to(wide, shape)
+        if counts is not None:
+            known = np.where(np.isnan(known) & ~counts, 0, known)
+    if not (fits and known.min() >= 0):
         raise ValueError(
             f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
             f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
         )
-    return np.broadcast_to(known.reshape(known.shape + (1,) * (len(shape) - known.ndim)), shape)
+    return known

@@ -5,17 +5,23 @@ from typing import Any, NamedTuple
 
 from vebnn.arguments import require_one_of
 from vebnn.inference import ENGINES, Engine, MCDropout
-from vebnn.networks import MLP
+from vebnn.networks import GRU, MLP
 from vebnn.training import Training
 
 LEARNING_RATES = (1e-4, 3e-4, 7e-4, 1e-3, 3e-3)  # the paper's grid on UCI data
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
+DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 
 
 def default_network(engine: Engine) -> MLP:
     """Return the mean network unless told otherwise; MC dropout gets the paper's dropout rate."""
     return replace(DEFAULT_NETWORK, dropout_rate=0.1 if isinstance(engine, MCDropout) else 0.0)
+
+
+def default_variance_network(network: Any) -> MLP | GRU:
+    """Return the network of the noise unless told otherwise: of the same kind as that of the mean."""
+    return DEFAULT_VARIANCE_GRU if isinstance(network, GRU) else DEFAULT_VARIANCE_NETWORK
 
 
 def default_mean_training(num_rows: int) -> Training:
@@ -44,7 +50,7 @@ def paper(experiment: str = "uci", engine: str = "psgld") -> dict[str, Any]:
     """Return the paper's settings (Appendix D), for ``VeBNNRegressor(**paper("uci"))``.
 
     Args:
-      experiment: ``"toy"`` (illustrative data) or ``"uci"``.
+      experiment: ``"toy"`` (illustrative data), ``"uci"`` or ``"plasticity"``.
       engine: name of the inference engine.
     """
     require_one_of("experiment", experiment, tuple(_EXPERIMENTS))
@@ -53,7 +59,7 @@ def paper(experiment: str = "uci", engine: str = "psgld") -> dict[str, Any]:
         _ALWAYS
         | _network_and_engine(experiment, engine)
         | {
-            "variance_network": MLP((5,), one.network.activation),
+            "variance_network": one.variance_network,
             "mean_training": one.training,
             "variance_training": one.variance_training,
             "learning_rates": one.learning_rates,
@@ -66,7 +72,7 @@ def paper_joint(experiment: str = "uci", engine: str | None = None) -> dict[str,
     """Return the paper's settings of its joint baselines, for ``JointRegressor(**paper_joint("uci"))``.
 
     Args:
-      experiment: ``"toy"`` or ``"uci"``.
+      experiment: as for :func:`paper`.
       engine: name of the inference engine, or ``None`` for one network.
     """
     require_one_of("experiment", experiment, tuple(_EXPERIMENTS))
@@ -95,33 +101,49 @@ def stretched(settings: Any, factor: float) -> Any:
 class _Experiment(NamedTuple):
     """What the paper says once for all methods of an experiment."""
 
-    network: MLP
+    network: MLP | GRU
+    variance_network: MLP | GRU
     training: Training
     variance_training: Training
     learning_rates: tuple[float, ...]
     validation_fraction: float
     chains: dict[str, int]
-    elbo_epochs: int
+    elbo: Training
+    dropout_rate: float = 0.1
 
 
 _EXPERIMENTS = {
     "toy": _Experiment(
         network=MLP((256, 256), "tanh"),
+        variance_network=MLP((5,), "tanh"),
         training=Training(20_000),
         variance_training=Training(5_000, patience=100, tolerance=1e-4),
         learning_rates=(),
         validation_fraction=0.3,
         chains={"num_samples": 100, "burn_in": 10_000, "thinning": 100},
-        elbo_epochs=10_000,
+        elbo=Training(10_000, learning_rate=1e-2),
     ),
     "uci": _Experiment(
         network=MLP((50,), "relu"),
+        variance_network=MLP((5,), "relu"),
         training=Training(20_000),
         variance_training=Training(10_000, patience=100, tolerance=1e-4),
         learning_rates=LEARNING_RATES,
         validation_fraction=0.2,
         chains={"num_samples": 150, "burn_in": 5_000, "thinning": 100},
-        elbo_epochs=20_000,
+        elbo=Training(20_000, learning_rate=1e-2),
+    ),
+    "plasticity": _Experiment(
+        network=GRU((128, 128)),
+        variance_network=GRU((8, 8)),
+        # Full batches, up to its 1000 sequences.
+        training=Training(2_000, batch_size=1_000),
+        variance_training=Training(4_000, patience=50, tolerance=1e-4, batch_size=1_000),
+        learning_rates=(),
+        validation_fraction=0.1,
+        chains={"num_samples": 150, "burn_in": 500, "thinning": 10, "batch_size": 1_000},
+        elbo=Training(2_000, batch_size=1_000),
+        dropout_rate=0.02,  # before the outputs
     ),
 }
 
@@ -132,7 +154,7 @@ def _network_and_engine(experiment: str, engine: str | None) -> dict[str, Any]:
         return {"network": one.network}
     require_one_of("engine", engine, tuple(ENGINES))
     if engine == "mc_dropout":
-        dropping = replace(one.network, dropout_rate=0.1)
+        dropping = replace(one.network, dropout_rate=one.dropout_rate)
         return {"network": dropping, "inference": MCDropout(training=one.training)}
     settings: dict[str, Any] = {}
     if engine in ("psgld", "sgld", "sghmc"):
@@ -140,5 +162,5 @@ def _network_and_engine(experiment: str, engine: str | None) -> dict[str, Any]:
     elif engine == "ensemble":
         settings = {"training": one.training}
     elif engine == "bbb":
-        settings = {"training": Training(one.elbo_epochs, learning_rate=1e-2)}
+        settings = {"training": one.elbo}
     return {"network": one.network, "inference": ENGINES[engine](**settings)}

@@ -111,7 +111,7 @@ def test_what_the_user_can_mend_is_one_sentence(arguments: tuple[str, ...], tmp_
     [
         ((), ("demo", "bench")),
         (("demo", "--help"), ("--out", "--seed")),
-        (("bench",), ("toy", "sweep", "modes", "uci", "active")),
+        (("bench",), ("toy", "sweep", "modes", "uci", "plasticity", "active")),
         (("bench", "modes", "--help"), ("--seeds", "--out", "--figures")),
         (("bench", "toy", "--help"), ("--seeds", "--out")),
         (("bench", "active", "--help"), ("--seeds", "--out")),

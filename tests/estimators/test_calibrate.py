@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from settings import QUICK, quick, quick_joint, quick_mixture
-from vebnn import JointRegressor, VeBNNRegressor
+from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import METHODS, CommonFactor
 from vebnn.metrics import coverage
 from vebnn.sealed import seal
@@ -327,3 +327,21 @@ def test_wrong_rows_get_a_sentence(model, kept):
     assert np.isfinite(upper).all()
     with pytest.raises(NotFittedError, match="VeBNNRegressor instance is not fitted yet"):
         VeBNNRegressor(**QUICK).calibrate(X, y)
+
+
+def test_padded_steps_do_not_count() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 6, 1))
+    y = np.cumsum(X, axis=1) + 0.3 * rng.standard_normal((30, 6, 1))
+    brief = Training(num_epochs=40, learning_rate=1e-2)
+    model = JointRegressor(GRU((4,)), training=brief, random_state=0).fit(X[:20], y[:20])
+    X_val, y_val = X[20:].copy(), y[20:].copy()
+    X_val[3:, 4:], y_val[3:, 4:] = np.nan, np.nan
+    raw = model.predict_distribution(X_val)
+    counts = np.isfinite(y_val[..., 0])
+    parts = (y_val, raw.mean, raw.aleatoric_variance, raw.epistemic_variance)
+    expected = CommonFactor.learn(*(part[counts] for part in parts))
+    assert model.calibrate(X_val, y_val).calibration_ == expected
+    with pytest.raises(ValueError, match='The method "conformal" needs sequences of equal length'):
+        model.calibrate(X_val, y_val, "conformal")
+    assert model.calibration_ == expected

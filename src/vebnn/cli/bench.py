@@ -121,6 +121,41 @@ def bench_uci(
     console.print(f"Rows: {out}", highlight=False, soft_wrap=True)
 
 
+@bench.command("plasticity")
+def bench_plasticity(
+    materials: Annotated[str, typer.Option(help="1, 2 or both, separated by a comma.")] = "1",
+    sizes: Annotated[
+        str, typer.Option(help="Numbers of training paths, separated by commas.")
+    ] = "50,100,200,400,600,800,1000",
+    methods: Annotated[
+        str, typer.Option(help="Names of methods; those of the paper's figure unless given.")
+    ] = "",
+    repeats: Annotated[int, typer.Option(help="Random choices of training paths.")] = 5,
+    preset: Annotated[str, typer.Option(help="How methods are trained: paper or quick.")] = "quick",
+    ablation: Annotated[
+        str | None, typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, rounds or size.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
+        "results/plasticity.jsonl"
+    ),
+    figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
+) -> None:
+    """Learn the stress of a strain history, where the true mean and noise are known."""
+    from vebnn.experiments import plasticity
+
+    plasticity.bench_plasticity(
+        _whole("materials", materials),
+        _whole("sizes", sizes),
+        listed(methods),
+        repeats,
+        preset,
+        ablation,
+        out,
+        figures,
+        Console(),
+    )
+
+
 @bench.command("active")
 def bench_active(
     seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 20,
@@ -132,3 +167,12 @@ def bench_active(
     from vebnn.experiments import active
 
     active.bench_active(seeds, out, Console())
+
+
+def _whole(option: str, numbers: str) -> list[int]:
+    try:
+        return [int(number) for number in listed(numbers)]
+    except ValueError:
+        raise ValueError(
+            f"The option --{option} must be whole numbers separated by commas. Got {numbers!r}."
+        ) from None

@@ -16,7 +16,14 @@ from vebnn.cooperative.variance import (
     train_variance,
 )
 from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains, probe_rows
+from vebnn.inference.functions import (
+    evaluate,
+    evaluate_draws,
+    moments,
+    pool_chains,
+    probe_rows,
+    where_it_counts,
+)
 from vebnn.inference.problem import check_engine
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.likelihoods.residuals import VARIANCE_HEADS, VarianceLoss
@@ -97,7 +104,8 @@ class Fitted(NamedTuple):
     mean_params: Params  # Step 1
     noise: Noise  # Step 2 of the chosen round
     posterior: Posterior  # Step 3 of the chosen round
-    probe: np.ndarray  # (chains, draws, some training rows, ..., outputs): the draws as functions
+    # The draws as functions, (chains, draws, some training rows, ..., outputs); NaN in padding.
+    probe: np.ndarray
     probe_x: np.ndarray  # the inputs of these rows
     rounds: tuple[Round, ...]
     chosen_round: int
@@ -195,7 +203,7 @@ class _Learner:
         """Train the mean network and the fold networks; constant noise unless one is given."""
         variance = self.data.variance + (1 if noise_variance is None else noise_variance)
         # Only ratios of variances matter for the mean; their size would change the weight decay.
-        data = self.data._replace(variance=variance / variance.mean())
+        data = self.data._replace(variance=variance / np.average(variance, weights=self.data.weight))
         if self.held_out is not None:
             watched = self.held_out._replace(variance=np.ones_like(self.held_out.target))
             data = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, watched)
@@ -276,9 +284,9 @@ class _Learner:
         variance = noise_variance + self.data.variance
         draws, skeleton = pool_chains(posterior.draws), posterior.skeleton
         evidence = log_marginal_likelihood(skeleton, draws, self.data, variance)
-        probe = evaluate_draws(skeleton, draws, self.data.x[self.probe_rows])
+        here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
+        probe = evaluate_draws(skeleton, draws, here.x)
         if self.held_out is None:
-            here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
             nll, kind = leave_one_out_nll(probe, here, variance[self.probe_rows]), "leave one out"
         else:
             there = self.held_out
@@ -291,10 +299,11 @@ class _Learner:
             log_marginal_likelihood=float(evidence / self.data.weight.sum()),
             validation_nll=float(nll),
             validation_kind=kind,
-            typical_noise_std=float(np.sqrt(noise_variance.mean())),
+            typical_noise_std=float(np.sqrt(np.average(noise_variance, weights=self.data.weight))),
             variance_epochs=int(noise.num_epochs),
         )
         chains = posterior.trace.shape[0]
+        probe = where_it_counts(probe, here.weight)
         return Result(noise, posterior, report, probe.reshape(chains, -1, *probe.shape[1:]))
 
     def _residuals(self, means: Trained, earlier: Posterior | None) -> Residuals:

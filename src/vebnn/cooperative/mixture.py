@@ -21,7 +21,13 @@ from vebnn.cooperative.modes import (
 from vebnn.cooperative.scores import leave_one_out
 from vebnn.cooperative.variance import Noise
 from vebnn.inference import Posterior
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
+from vebnn.inference.functions import (
+    evaluate,
+    evaluate_draws,
+    moments,
+    pool_chains,
+    where_it_counts,
+)
 from vebnn.likelihoods import mixture as likelihood
 from vebnn.likelihoods.heads import Parts
 from vebnn.likelihoods.mixture import Mixture
@@ -131,6 +137,7 @@ def sum_up(
     kind = "leave one out" if learner.held_out is None else "held out"
     report = MixtureRound(number, nll, kind, int(noise.num_epochs))
     chains = posterior.trace.shape[0]
+    means = where_it_counts(means, here.weight)
     return fitted._replace(probe=means.reshape(chains, -1, *means.shape[1:]), rounds=(report,))
 
 

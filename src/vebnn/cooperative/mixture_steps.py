@@ -254,7 +254,7 @@ class MixtureSteps:
         stage: Stage,
     ) -> Trained:
         """Train a fleet to the best epoch on watched rows; ``runs`` says whose rows each one sees."""
-        num_targets = len(self.split.train_rows[0]) * data.target[0].size
+        num_targets = np.count_nonzero(data.weight[self.split.train_rows[0]])
         decay = np.float32(max(self.settings.weight_decay, 1e-30) * num_targets)
         return train(
             key,

@@ -13,7 +13,7 @@ from vebnn.inference import MAP, Engine, Ensemble, MCDropout, Posterior
 from vebnn.likelihoods.heads import Parts
 from vebnn.networks.adapters import build_networks
 from vebnn.prediction import Components
-from vebnn.presets import DEFAULT_VARIANCE_NETWORK, default_mean_training, default_network
+from vebnn.presets import default_mean_training, default_network, default_variance_network
 from vebnn.training import Stage, Training
 from vebnn.types import Dataset, Key, Params
 
@@ -121,7 +121,7 @@ class JointRegressor(Regressor):
             betas=BETAS if self.beta is None else (float(self.beta),),
             evidence_penalty=self.evidence_penalty,
             variance_head=self.variance_head,  # type: ignore[arg-type]
-            variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
+            variance_network=self.variance_network or default_variance_network(self.network),
             constant_variance=self._constant_variance(),
             engine=engine,
             training=self.training or default_mean_training(num_rows),

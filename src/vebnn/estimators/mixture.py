@@ -23,9 +23,9 @@ from vebnn.likelihoods.heads import Parts
 from vebnn.networks.adapters import build_networks
 from vebnn.prediction import Components
 from vebnn.presets import (
-    DEFAULT_VARIANCE_NETWORK,
     default_mean_training,
     default_network,
+    default_variance_network,
     default_variance_training,
 )
 from vebnn.training import Stage, Training
@@ -133,7 +133,7 @@ class MixtureRegressor(Regressor):
         engine = self._engine(num_rows)
         return MixtureCooperative(
             network=default_network(engine) if self.network is None else self.network,
-            variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
+            variance_network=self.variance_network or default_variance_network(self.network),
             num_modes=self.num_modes,
             engine=engine,
             rounds=self.rounds,

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from vebnn.arguments import require_number, require_one_of
 from vebnn.calibration import METHODS, Calibration, learn
@@ -24,12 +24,12 @@ from vebnn.diagnostics import (
     to_arviz,
 )
 from vebnn.estimators.calibrated import calibrated as recalibrated
+from vebnn.estimators.rows import Rows, blanked, require_shape
 from vebnn.inference import ENGINES, Engine, Posterior
 from vebnn.likelihoods.heads import Parts
-from vebnn.networks import MLP
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Components, Prediction
-from vebnn.preprocessing import Standardiser, known_std, row_weight
+from vebnn.preprocessing import Standardiser, entry_weight, input_weight, known_std
 from vebnn.programs import leave_room_for_programs
 from vebnn.training import Observer, Stage, Training
 from vebnn.types import Dataset, Key, Params
@@ -37,7 +37,7 @@ from vebnn.types import Dataset, Key, Params
 Fill = Callable[[str, Params], Any]
 
 
-class Regressor(RegressorMixin, BaseEstimator, ABC):
+class Regressor(RegressorMixin, Rows, ABC):
     """Abstract: a regressor that is fitted in standardised units and answers in the user's."""
 
     network: Any
@@ -60,10 +60,15 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
     ) -> Self:
         """Learn from rows.
 
+        Sequences of unequal length are padded at their end (``vebnn.preprocessing.pad_sequences``). NaN
+        in ``y`` says that nothing was observed there, and counts nowhere; nor does what ``X`` holds
+        after the last observation of a sequence.
+
         Args:
-          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks.
+          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks, such
+            as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
-          sample_weight: ``(rows,)``, how often each row counts.
+          sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
             noise beyond it is then learned.
           X_val: rows for early stopping and validation NLL; never trained on.
@@ -87,15 +92,17 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
-        weight = row_weight(sample_weight, len(X))
-        self.x_units_ = Standardiser.learn(X, weight)
+        weight = entry_weight(sample_weight, self._columns(y))
+        self.x_units_ = Standardiser.learn(X, input_weight(weight, X))
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
         data = self._dataset(X, y, weight, y_std)
         held_out = None
         if X_val is not None:
             x_held_out, y_held_out = self._rows(X_val, y_val, reset=False)
-            _require_shape(y_held_out, y.shape[1:])
-            held_out = self._dataset(x_held_out, y_held_out, np.ones(len(x_held_out)), None)
+            require_shape("X_val", x_held_out, X.shape[1:])
+            require_shape("y_val", y_held_out, y.shape[1:])
+            every = entry_weight(None, self._columns(y_held_out))
+            held_out = self._dataset(x_held_out, y_held_out, every, None)
         settings = self._settings(len(X))
         leave_room_for_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -143,8 +150,17 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         self._check_calibration("method", method)
         _, y = self._rows(X_val, y_val, reset=False)
         raw = self.predict_distribution(X_val, y_std=y_std, calibrated=False)
-        _require_shape(y, raw.mean.shape[1:])
-        self.calibration_ = learn(method, y, raw.mean, raw.aleatoric_variance, raw.epistemic_variance)
+        require_shape("y_val", y, raw.mean.shape[1:])
+        parts = [y, raw.mean, raw.aleatoric_variance, raw.epistemic_variance]
+        counts = np.isfinite(y) & np.isfinite(raw.mean)
+        if not counts.all():
+            if method == "conformal":
+                raise ValueError(
+                    'The method "conformal" needs sequences of equal length: its guarantee is for '
+                    'whole ones. Got padded steps; use method="common" or "separate".'
+                )
+            parts = [part[counts.all(axis=-1)] for part in parts]
+        self.calibration_ = learn(method, *parts)
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -156,13 +172,14 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         """Return the whole predictive distribution.
 
         Args:
-          X: rows like those of ``fit``.
+          X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
+            prediction is NaN, too; those of a GRU may also be of another length.
           y_std: known std of the measurement error of the new targets; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
         index = X.index if hasattr(X, "columns") else None
-        x = self._inputs(X)
-        mean, aleatoric, epistemic = (part.astype(float) for part in self._parts(x))
+        x, padding = self._inputs(X)
+        mean, aleatoric, epistemic = (blanked(part, padding) for part in self._parts(x))
         squared = self.y_units_.scale**2
         known: Any = 0 if y_std is None else known_std(y_std, mean.shape) ** 2
 
@@ -170,7 +187,7 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
             mean=self._like_y(self.y_units_.restore(mean)),
             aleatoric_variance=self._like_y(aleatoric * squared + known),
             epistemic_variance=self._like_y(epistemic * squared),
-            load_components=partial(self._restored_components, x, known),
+            load_components=partial(self._restored_components, x, padding, known),
             target_names=self.target_names_,
             index=index,
         )
@@ -277,54 +294,11 @@ class Regressor(RegressorMixin, BaseEstimator, ABC):
         require_one_of("inference", self.inference, tuple(ENGINES))
         return ENGINES[self.inference].for_rows(num_rows)
 
-    @property
-    def _many_axes(self) -> bool:
-        """Sequences and images are for networks that know what to do with them."""
-        return self.network is not None and not isinstance(self.network, MLP)
-
-    def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Check inputs and targets; sequences of targets are for networks that make them."""
-        if not self._many_axes:
-            return validate_data(
-                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
-            )
-        many = {"dtype": float, "allow_nd": True}
-        X, y = validate_data(
-            self, X, y, reset=reset, validate_separately=(many, many | {"ensure_2d": False})
-        )
-        check_consistent_length(X, y)
-        return X, y
-
-    def _inputs(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=float, allow_nd=self._many_axes)
-        return self.x_units_.standardise(X).astype(np.float32)
-
-    def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
-        """Bring rows into standardised units."""
-        target = self.y_units_.standardise(self._columns(y))
-        known = np.zeros_like(target)
-        if y_std is not None:
-            known = known + (known_std(y_std, target.shape) / self.y_units_.scale) ** 2
-        by_entry = weight.reshape(-1, *(1,) * (target.ndim - 1)) * np.ones_like(target)
-        arrays = (self.x_units_.standardise(X), target, by_entry, known)
-        return Dataset(*(array.astype(np.float32) for array in arrays))
-
-    def _restored_components(self, x: np.ndarray, known_variance: Any) -> Components:
-        mean, variance, weight = (part.astype(float) for part in self._components(x))
+    def _restored_components(
+        self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
+    ) -> Components:
+        mean, variance, weight = self._components(x)
+        mean, variance = blanked(mean, padding), blanked(variance, padding)
         variance = variance * self.y_units_.scale**2 + known_variance
-        whole = Components(self.y_units_.restore(mean), variance, weight)
+        whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
         return Components(*map(self._like_y, whole))
-
-    def _columns(self, y: np.ndarray) -> np.ndarray:
-        return y[:, None] if self.one_output_ else y
-
-    def _like_y(self, values: np.ndarray) -> np.ndarray:
-        return values[..., 0] if self.one_output_ else values
-
-
-def _require_shape(y_val: np.ndarray, shape: tuple[int, ...]) -> None:
-    if y_val.shape[1:] != shape:
-        raise ValueError(
-            f"The `y_val` must have the shape of y but for the rows, {shape}. Got {y_val.shape[1:]}."
-        )

@@ -17,9 +17,9 @@ from vebnn.likelihoods.residuals import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
 from vebnn.prediction import Components
 from vebnn.presets import (
-    DEFAULT_VARIANCE_NETWORK,
     default_mean_training,
     default_network,
+    default_variance_network,
     default_variance_training,
 )
 from vebnn.training import Stage, Training
@@ -138,7 +138,7 @@ class VeBNNRegressor(Regressor):
         engine = self._engine(num_rows)
         return Cooperative(
             network=default_network(engine) if self.network is None else self.network,
-            variance_network=self.variance_network or DEFAULT_VARIANCE_NETWORK,
+            variance_network=self.variance_network or default_variance_network(self.network),
             engine=engine,
             rounds=self.rounds,
             iterate=self.iterate,  # type: ignore[arg-type]

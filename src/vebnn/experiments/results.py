@@ -19,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.progress import (
@@ -207,6 +208,14 @@ def r_hat(model: Any) -> float | None:
 def average(rows: Sequence[Row], field: str) -> float:
     """Return the mean of one number over rows."""
     return sum(row[field] for row in rows) / len(rows)
+
+
+def mean_and_std(rows: Sequence[Row], field: str, style: str) -> str:
+    """Return the mean of one number over rows and, if there are several, its standard deviation."""
+    values = [row[field] for row in rows]
+    mean = format(np.mean(values), style)
+    decimals = len(mean.partition(".")[2])
+    return f"{mean} ± {np.std(values, ddof=1):.{decimals}f}" if len(values) > 1 else mean
 
 
 def wide_table(title: str, caption: str, columns: Sequence[str]) -> Table:

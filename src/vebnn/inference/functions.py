@@ -28,6 +28,11 @@ def probe_rows(data: Dataset) -> np.ndarray:
     return counting[np.unique(np.linspace(0, len(counting) - 1, MOST_PROBES).round().astype(int))]
 
 
+def where_it_counts(outputs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return outputs ``(..., *shape of weight)`` with NaN where the weight is zero, as in padding."""
+    return np.where(weight > 0, outputs, np.float32(np.nan))
+
+
 @eqx.filter_jit
 def unravel_draws(like: Params, draws: Array) -> Params:
     """Turn flat vectors ``(chains, draws, parameters)`` into parameters shaped like ``like``."""

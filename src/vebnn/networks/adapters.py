@@ -92,9 +92,11 @@ def _check_shapes(
             f"The `network` cannot be applied to one example of shape {in_shape}: {error}"
         ) from error
     if shape != out_shape:
+        one = len(shape) == 2 and shape[0] == out_shape[0] and len(out_shape) == 1
+        hint = " For one target at every step, y must have shape (rows, time, 1)." if one else ""
         raise ValueError(
             f"The `network` must map one example of shape {in_shape} to an output of shape "
-            f"{out_shape}. Got {shape}."
+            f"{out_shape}. Got {shape}.{hint}"
         )
 
 

@@ -1,6 +1,7 @@
-"""The paper's convergence figure: four numbers against the number of rows."""
+"""The paper's convergence figures: numbers against the amount of data."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 import matplotlib
@@ -9,15 +10,19 @@ from matplotlib.figure import Figure
 
 from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, open_frame
 
+# Those of the one-dimensional example.
 PANELS = {
     "mean_rmse": "RMSE of the mean",
     "noise_rmse": "RMSE of the noise std",
     "epistemic_tll": "epistemic TLL outside",
     "total_tll": "total TLL outside",
 }
+# Fields that end like this are drawn on a logarithmic scale.
+LOGARITHMIC = ("rmse", "rmse_percent", "wasserstein", "interval_length")
 FAR_BELOW = -100
 _COLOURS = (ORANGE, GREEN, BLACK, "#CC79A7", "#56B4E9", "#D55E00")
 _MARKERS = "osD^vP"
+_MOST_IN_A_LINE = 4
 
 
 class Series(NamedTuple):
@@ -28,21 +33,32 @@ class Series(NamedTuple):
     values: Mapping[str, np.ndarray]  # panel → (sizes, seeds)
 
 
-def plot_convergence(all_series: Sequence[Series]) -> Figure:
+def plot_convergence(
+    all_series: Sequence[Series],
+    panels: Mapping[str, str] = PANELS,
+    across: str = "training points",
+) -> Figure:
     """Draw medians over seeds, with bands from the lowest to the highest.
 
     Errors are on a logarithmic scale. So are log-likelihoods, far below zero, if a method is among them
     that is sure and wrong: it is wrong by orders of magnitude.
+
+    Args:
+      all_series: one for each method.
+      panels: field of the values → title.
+      across: what the horizontal axis counts.
     """
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(15.5, 4.3), layout="constrained", facecolor="white")
-        axes = figure.subplots(1, len(PANELS))
-        styles = zip(_COLOURS, _MARKERS, strict=True)
+        height = -(-len(panels) // _MOST_IN_A_LINE)
+        width = -(-len(panels) // height)
+        figure = Figure(figsize=(3.9 * width, 4.3 * height), layout="constrained", facecolor="white")
+        axes = figure.subplots(height, width, squeeze=False).ravel()
+        styles = cycle(zip(_COLOURS, _MARKERS, strict=True))
         looks = {series.name: look for series, look in zip(all_series, styles, strict=False)}
-        for panel, (field, title) in zip(axes, PANELS.items(), strict=True):
+        for panel, (field, title) in zip(axes, panels.items(), strict=False):
             panel.set_title(title)
             panel.set_xscale("log")
-            if field.endswith("rmse"):
+            if field.endswith(LOGARITHMIC):
                 panel.set_yscale("log")
             elif min(np.nanmin(one.values[field], initial=0) for one in all_series) < FAR_BELOW:
                 panel.set_yscale("symlog", linthresh=10)
@@ -65,10 +81,11 @@ def plot_convergence(all_series: Sequence[Series]) -> Figure:
                     linewidth=1.8,
                     label=series.name,
                 )
-            panel.set_xlabel("training points")
+            panel.set_xlabel(across)
             panel.set_xticks(all_series[0].sizes, [str(size) for size in all_series[0].sizes])
             panel.minorticks_off()
             open_frame(panel)
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+        columns = min(len(labels), 5)
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
     return figure

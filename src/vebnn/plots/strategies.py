@@ -1,7 +1,6 @@
 """The paper's comparison of strategies: joint above, cooperative below, one column per engine."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import matplotlib
 import numpy as np
@@ -9,16 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
+from vebnn.plots.curve import Curve, draw_curve, draw_truth
 from vebnn.plots.steps import readable_limits
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
-
-
-class Curve(NamedTuple):
-    """What a model says along a line, in original units."""
-
-    mean: np.ndarray
-    aleatoric_std: np.ndarray
-    epistemic_std: np.ndarray
+from vebnn.plots.style import GREY, PALE, STYLE, open_frame
 
 
 def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], data: Toy) -> Figure:
@@ -35,7 +27,7 @@ def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], dat
         for column, (engine, pair) in enumerate(pairs.items()):
             for row, (strategy, curve) in enumerate(zip(("MVE", "VeBNN"), pair, strict=True)):
                 axes = panels[row, column]
-                _draw_curve(axes, x, curve, data)
+                _draw_panel(axes, x, curve, data)
                 axes.set_title(f"{strategy} ({engine})")
         panels[0, 0].set_xlim(*PLOT_RANGE)
         panels[0, 0].set_ylim(*readable_limits(x, data))
@@ -48,28 +40,10 @@ def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], dat
     return figure
 
 
-def _draw_curve(axes: Axes, x: np.ndarray, curve: Curve, data: Toy) -> None:
+def _draw_panel(axes: Axes, x: np.ndarray, curve: Curve, data: Toy) -> None:
     for low, high in ((PLOT_RANGE[0], DATA_RANGE[0]), (DATA_RANGE[1], PLOT_RANGE[1])):
         axes.axvspan(low, high, color=PALE, linewidth=0, zorder=0)
-    bands = (
-        (curve.aleatoric_std, ORANGE, 0.3, "aleatoric, 95 %"),
-        (curve.epistemic_std, BLUE, 0.33, "epistemic, 95 %"),
-    )
-    for std, colour, alpha, label in bands:
-        reach = TWO_SIDED_95 * std
-        axes.fill_between(
-            x,
-            curve.mean - reach,
-            curve.mean + reach,
-            color=colour,
-            alpha=alpha,
-            linewidth=0,
-            label=label,
-        )
-    axes.plot(x, curve.mean, color=BLUE, linewidth=1.8, label="mean")
-    axes.plot(x, true_mean(x), color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)), label="truth")
-    for sign, name in ((-1, None), (1, "true noise, 95 %")):
-        edge = true_mean(x) + sign * TWO_SIDED_95 * true_noise_std(x)
-        axes.plot(x, edge, color="#9A5B00", linewidth=0.9, linestyle=(0, (1, 1.5)), label=name)
+    draw_curve(axes, x, curve)
+    draw_truth(axes, x, true_mean(x), true_noise_std(x))
     axes.scatter(data.X[:, 0], data.y, s=4, color=GREY, alpha=0.6, linewidth=0, label="data")
     open_frame(axes)

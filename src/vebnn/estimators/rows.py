@@ -1,0 +1,118 @@
+"""What goes into an estimator and comes out of it: checks, units, padding."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from vebnn.networks import MLP
+from vebnn.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
+from vebnn.types import Dataset
+
+
+class Rows(BaseEstimator):
+    """The part of an estimator that knows the user's arrays, and their standardised form."""
+
+    network: Any
+    in_shape_: tuple[int, ...]
+    one_output_: bool
+    x_units_: Standardiser
+    y_units_: Standardiser
+    fitted_: Any
+
+    @property
+    def _many_axes(self) -> bool:
+        """Sequences and images are for networks that know what to do with them."""
+        return self.network is not None and not isinstance(self.network, MLP)
+
+    def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Check inputs and targets; sequences of targets are for networks that make them."""
+        if not self._many_axes:
+            return validate_data(
+                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
+            )
+        X = validate_data(self, X, reset=reset, **self._checks_of_inputs(X))
+        y = check_array(
+            y,
+            dtype=float,
+            allow_nd=True,
+            ensure_2d=False,
+            ensure_all_finite="allow-nan",
+            input_name="y",
+        )
+        check_consistent_length(X, y)
+        if reset:
+            self.n_features_in_ = X.shape[-1]
+        else:
+            self._check_shape(X)
+        return X, y
+
+    def _inputs(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return standardised inputs, and which of their steps are padding, if any."""
+        check_is_fitted(self)
+        checks = self._checks_of_inputs(X) if self._many_axes else {"dtype": float}
+        X = validate_data(self, X, reset=False, **checks)
+        self._check_shape(X)
+        padding = None
+        if np.isnan(X).any():
+            steps = self.fitted_.probe.shape[3:-1]
+            if len(steps) != 1 or X.ndim != 3:
+                raise ValueError("The `X` must not hold NaN: only sequences may be padded with it.")
+            padding = end_of_sequences(X)
+            X = np.where(padding[..., None], self.x_units_.centre, X)
+        return self.x_units_.standardise(X).astype(np.float32), padding
+
+    @staticmethod
+    def _checks_of_inputs(X: Any) -> dict[str, Any]:
+        # To scikit-learn, the second axis is that of features; beyond tables we check shapes ourselves.
+        table = np.ndim(X) < 3
+        return {
+            "dtype": float,
+            "allow_nd": True,
+            "ensure_2d": table,
+            "ensure_all_finite": True if table else "allow-nan",
+        }
+
+    def _check_shape(self, X: np.ndarray) -> None:
+        as_before = X.shape[1:] == self.in_shape_
+        if getattr(self.network, "any_length", False):
+            as_before = X.ndim == 3 and X.shape[-1] == self.in_shape_[-1]
+        if not as_before:
+            wanted = ", ".join(map(str, self.in_shape_))
+            raise ValueError(f"The `X` must have shape (rows, {wanted}), as in fit. Got {X.shape}.")
+
+    def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
+        """Bring rows into standardised units; what pads sequences becomes zero."""
+        target = self._columns(y)
+        counts = weight > 0
+        known = np.zeros_like(target)
+        if y_std is not None:
+            known = known + (known_std(y_std, target.shape, counts) / self.y_units_.scale) ** 2
+        x, used = self.x_units_.standardise(X), input_weight(weight, X) > 0
+        if used.ndim == 2:
+            x = np.where(used[..., None], x, 0)
+        target = np.where(counts, self.y_units_.standardise(target), 0)
+        return Dataset(*(array.astype(np.float32) for array in (x, target, weight, known)))
+
+    def _columns(self, y: np.ndarray) -> np.ndarray:
+        return y[:, None] if self.one_output_ else y
+
+    def _like_y(self, values: np.ndarray) -> np.ndarray:
+        return values[..., 0] if self.one_output_ else values
+
+
+def blanked(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:
+    """Return values ``(..., rows, time, outputs)`` in double precision, NaN where there is padding."""
+    values = values.astype(float)
+    return values if padding is None else np.where(padding[..., None], np.nan, values)
+
+
+def require_shape(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse held-out rows of another shape than those of the fit."""
+    if values.shape[1:] != shape:
+        raise ValueError(
+            f"The `{name}` must have the shape of {name[0]} but for the rows, {shape}. "
+            f"Got {values.shape[1:]}."
+        )

@@ -1,0 +1,136 @@
+"""Gated recurrent units, for sequences: an output at every step, from all steps up to it."""
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from numbers import Integral
+from typing import ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vebnn.arguments import require_number
+from vebnn.types import Array, Key
+
+
+@dataclass(frozen=True)
+class GRU:
+    """Recipe of a stack of gated recurrent units (Cho et al. 2014), sequence to sequence.
+
+    Every step of every layer goes by, with σ the logistic function,
+
+        r = σ(W_r x + b_r + U_r h),   z = σ(W_z x + b_z + U_z h),
+        n = tanh(W_n x + b_n + r (U_n h + c_n)),   h ← (1 − z) n + z h,
+
+    from h = 0; a linear layer turns the last h of the stack into outputs. The reset gate r acts after
+    the product with U_n, as in PyTorch and cuDNN, which the paper's experiments use.
+
+    An output depends on no later step. What pads a short sequence at its end is therefore no part of
+    it, whatever the values.
+
+    Args:
+      widths: number of units of each layer.
+      dropout_rate: dropout between the last layer and the outputs, as in the paper. One mask serves
+        all steps of a sequence (Gal and Ghahramani 2016b), so that a draw of MC dropout is as smooth
+        as the network.
+
+    Weights and biases start uniform in ±1/√units, as in PyTorch.
+
+    Example:
+      >>> VeBNNRegressor(network=GRU((128, 128)), variance_network=GRU((8, 8)))
+    """
+
+    widths: tuple[int, ...] = (64, 64)
+    dropout_rate: float = 0.0
+
+    any_length: ClassVar[bool] = True  # new sequences need not be as long as those of the training
+
+    def __post_init__(self) -> None:
+        whole = (
+            isinstance(self.widths, tuple | list)
+            and len(self.widths) > 0
+            and all(isinstance(width, Integral) and width >= 1 for width in self.widths)
+        )
+        if not whole:
+            raise ValueError(
+                f"The `widths` of GRU must be a tuple of at least one positive integer such as "
+                f"(64, 64). Got {self.widths!r}."
+            )
+        # A tuple, because a recipe is part of what a compiled program is found again by.
+        object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
+        require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
+
+    def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "RecurrentNetwork":
+        """Return a network from ``(time, features)`` to ``(time, out_size)``.
+
+        Raises:
+          ValueError: if one example is no sequence.
+        """
+        if len(in_shape) != 2:
+            raise ValueError(
+                f"A GRU takes sequences: X of shape (rows, time, features). Got examples of shape "
+                f"{in_shape}; for a table use MLP((50,)), for one feature over time X[..., None]."
+            )
+        sizes = (in_shape[-1], *self.widths)
+        shapes: list[tuple[int, ...]] = []
+        for fan_in, width in zip(sizes, self.widths, strict=False):
+            shapes += [(fan_in, 3 * width), (width, 3 * width), (3 * width,), (width,)]
+        shapes += [(self.widths[-1], out_size), (out_size,)]
+        units = [width for width in self.widths for _ in range(4)] + [self.widths[-1]] * 2
+        # All random numbers in one go: a generator call per array would dominate compilation.
+        counts = [math.prod(shape) for shape in shapes]
+        numbers = jax.random.uniform(key, (sum(counts),), minval=-1.0, maxval=1.0)
+        arrays = [
+            numbers[end - math.prod(shape) : end].reshape(shape) / math.sqrt(width)
+            for shape, width, end in zip(shapes, units, accumulate(counts), strict=True)
+        ]
+        layers = [Layer(*arrays[4 * n : 4 * n + 4]) for n in range(len(self.widths))]
+        output_weight, output_bias = arrays[-2:]
+        dropout = eqx.nn.Dropout(float(self.dropout_rate))
+        return RecurrentNetwork(layers, output_weight, output_bias, dropout)
+
+
+class Layer(eqx.Module):
+    """One layer: W, U and b of the three gates r, z and n side by side, and c_n."""
+
+    input_weight: Array  # (features, 3 · units)
+    hidden_weight: Array  # (units, 3 · units)
+    bias: Array  # (3 · units,)
+    candidate_bias: Array  # (units,)
+
+    def __call__(self, x: Array) -> Array:
+        """Map ``(time, features)`` to hidden states ``(time, units)``."""
+        # The inputs of all steps are one product; only what needs the state before goes step by step.
+        from_inputs = x @ self.input_weight + self.bias[None]
+
+        def step(state: Array, from_input: Array) -> tuple[Array, Array]:
+            # All gates are one product, too.
+            reset, update, candidate = jnp.split(from_input, 3)
+            from_state = state @ self.hidden_weight
+            to_reset, to_update, to_candidate = jnp.split(from_state, 3)
+            reset = jax.nn.sigmoid(reset + to_reset)
+            update = jax.nn.sigmoid(update + to_update)
+            candidate = jnp.tanh(candidate + reset * (to_candidate + self.candidate_bias))
+            state = candidate + update * (state - candidate)
+            return state, state
+
+        start = jnp.zeros_like(self.candidate_bias)
+        return jax.lax.scan(step, start, from_inputs)[1]
+
+
+class RecurrentNetwork(eqx.Module):
+    """The network a :class:`GRU` recipe builds; it acts on one sequence."""
+
+    layers: list[Layer]
+    output_weight: Array  # (units, outputs)
+    output_bias: Array
+    dropout: eqx.nn.Dropout
+
+    def __call__(self, x: Array, *, key: Key | None = None) -> Array:
+        """Map ``(time, features)`` to ``(time, outputs)``; without a key, dropout is switched off."""
+        for layer in self.layers:
+            x = layer(x)
+        if key is not None:
+            x = x * self.dropout(jnp.ones_like(x[:1]), key=key)
+        return x @ self.output_weight + self.output_bias[None]

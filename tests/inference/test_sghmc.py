@@ -6,8 +6,8 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from conftest import assert_predictions, flatten, rescaled
 from vebnn.inference import SGHMC
-from vebnn.inference.noise import standard_normal
 from vebnn.inference.sghmc import SGHMCState
+from vebnn.random_numbers import standard_normal
 from vebnn.training import SILENT
 
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import assert_predictions, flatten, rescaled
 from vebnn.inference import SGLD
 from vebnn.inference.curvature import largest_curvature
-from vebnn.inference.noise import standard_normal
+from vebnn.random_numbers import standard_normal
 from vebnn.training import SILENT, TrainingDiverged
 
 

@@ -50,19 +50,12 @@ class NotConverged(FloatingPointError):
 
 
 class Solver(NamedTuple):
-    """When a step counts as solved, and how long to try. No setting needs a new compilation.
+    """When a step counts as solved, and how long to try. No setting needs a new compilation."""
 
-    Args:
-      tolerance: largest residual: the strain still missing (root mean square), in yield strains.
-      forcing: by how much conjugate gradients reduce the error of one Newton correction.
-      max_newton: Newton corrections per step before it counts as failed.
-      max_cg: conjugate-gradient iterations per correction.
-    """
-
-    tolerance: float = 1e-3
-    forcing: float = 0.1
-    max_newton: int = 100
-    max_cg: int = 300
+    tolerance: float = 1e-3  # largest residual: the strain still missing (rms), in yield strains
+    forcing: float = 0.1  # how far conjugate gradients reduce the error of one Newton correction
+    max_newton: int = 100  # Newton corrections per step before it counts as failed
+    max_cg: int = 300  # conjugate-gradient iterations per correction
 
     def check(self) -> None:
         """Refuse settings that make no sense."""

@@ -21,8 +21,10 @@ from vebnn.cli.use import evaluate, predict
 USER_ERROR, INTERRUPTED = 2, 130
 
 commands = typer.Typer(
-    help="Neural-network regression with error bars, split into noise and ignorance.",
-    epilog="Exit codes: 0 all is well, 2 something you can mend, 130 interrupted (Ctrl-C).",
+    help=(
+        "Neural-network regression with error bars, split into noise and ignorance. "
+        "Exit codes: 0 all is well, 2 something you can mend, 130 interrupted (Ctrl-C)."
+    ),
     add_completion=False,
     pretty_exceptions_enable=False,
 )

@@ -167,7 +167,8 @@ def run_cases(
         speed_estimate_period=24 * 3600,
     )
     with bar:
-        task = bar.add_task(name(left[0]) if left else "", total=len(left))
+        known = len(cases) - len(left)
+        task = bar.add_task(name(left[0]) if left else "", total=len(cases), completed=known)
         for case, numbers in spread(partial(timed, compute), left):
             found[identity(case)] = file.append({**case, **numbers})
             bar.update(task, advance=1, description=name(case))

@@ -90,7 +90,13 @@ def bench_uci(
             f"Got {len(datasets)} and {len(names)}."
         )
     file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE))
-    present = [name for name in datasets if _is_there(name, names, file, console)]
+    missing = {name: why for name in datasets if (why := _missing(name))}
+    present = [name for name in datasets if name not in missing]
+    if not present:
+        raise FileNotFoundError(missing[datasets[0]])
+    for name, why in missing.items():
+        console.print(f"{name} is passed over. {why}", highlight=False, soft_wrap=True)
+        _pass_over(name, why, names, file)
     programs = list(product(present, dict.fromkeys(names)))
     at_once = jobs or num_cores()
     # Neighbours in the queue are different programs: workers compile them side by side, and later find
@@ -111,15 +117,18 @@ def bench_uci(
     )
 
 
-def _is_there(dataset: str, methods: Sequence[str], file: ResultsFile, console: Console) -> bool:
-    """Look for the data before the first long fit; a missing file is said, and kept for the tables."""
+def _missing(dataset: str) -> str | None:
+    """Look for the data before the first long fit; return what is wrong, if anything is."""
     try:
         load_uci(dataset)
     except FileNotFoundError as missing:
-        console.print(f"{dataset} is passed over. {missing}", highlight=False, soft_wrap=True)
-        known = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
-        for method in methods:
-            if (dataset, method) not in known:
-                file.append({"dataset": dataset, "method": method, "split": 0, "skipped": str(missing)})
-        return False
-    return True
+        return str(missing)
+    return None
+
+
+def _pass_over(dataset: str, why: str, methods: Sequence[str], file: ResultsFile) -> None:
+    """Keep for the tables why a data set has no numbers."""
+    known = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
+    for method in methods:
+        if (dataset, method) not in known:
+            file.append({"dataset": dataset, "method": method, "split": 0, "skipped": why})

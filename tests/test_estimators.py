@@ -17,7 +17,10 @@ from sklearn.preprocessing import PolynomialFeatures
 from settings import QUICK, quick
 from vebnn import MAP, MLP, PSGLD, Ensemble, Training, VeBNNRegressor
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("quick_compilation"),
+]
 
 
 @pytest.fixture(scope="module")

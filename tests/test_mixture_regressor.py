@@ -7,7 +7,10 @@ from scipy import integrate, stats
 from settings import quick, quick_mixture
 from vebnn import MAP, Ensemble, MixtureRegressor, Training
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("quick_compilation"),
+]
 
 NUM_ROWS = 240
 

@@ -12,7 +12,10 @@ from settings import quick
 from vebnn import MAP, JointRegressor, Training, VeBNNRegressor
 from vebnn.persistence import FORMAT
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("quick_compilation"),
+]
 
 
 @pytest.fixture(scope="module")

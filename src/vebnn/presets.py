@@ -26,7 +26,7 @@ def default_variance_network(network: Any) -> MLP | GRU:
 
 def default_mean_training(num_rows: int) -> Training:
     """Step 1 unless told otherwise."""
-    return Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3)
+    return Training.of_steps(15_000, num_rows, patience=3_000, learning_rate=3e-3)
 
 
 def default_variance_training(num_rows: int) -> Training:

@@ -34,7 +34,7 @@ class Ensemble:
     @classmethod
     def for_rows(cls, num_rows: int) -> "Ensemble":
         """Return settings that need no tuning."""
-        return cls(training=Training.of_steps(6_000, num_rows, patience=1_000, learning_rate=3e-3))
+        return cls(training=Training.of_steps(15_000, num_rows, patience=3_000, learning_rate=3e-3))
 
     @property
     def num_starts(self) -> int:

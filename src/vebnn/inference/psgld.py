@@ -72,8 +72,8 @@ class PSGLD:
         Six chains, one from each warm start of the default five folds and the mean network; the
         step size falls to a tenth over the run.
         """
-        burn_in = epochs_of_steps(1_500, num_rows, cls.batch_size, fewest=20)
-        thinning = epochs_of_steps(50, num_rows, cls.batch_size, fewest=1)
+        burn_in = epochs_of_steps(3_000, num_rows, cls.batch_size, fewest=20)
+        thinning = epochs_of_steps(100, num_rows, cls.batch_size, fewest=1)
         total = burn_in + 40 * thinning
         return cls(
             num_samples=40,

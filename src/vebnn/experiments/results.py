@@ -162,7 +162,7 @@ def run_cases(
         TimeElapsedColumn(),
         TextColumn("left:"),
         # Fits take seconds or minutes: the pace is that of all of them, not of the last few.
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
         console=console,
         speed_estimate_period=24 * 3600,
     )

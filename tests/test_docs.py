@@ -37,6 +37,7 @@ WITH_EXAMPLES = [
     "docs/tutorials/tabular.md",
     "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",
+    "docs/tutorials/images.md",
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 

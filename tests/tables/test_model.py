@@ -169,7 +169,7 @@ def test_efforts_stretch_every_length() -> None:
     assert whole.decay**total == pytest.approx(0.1)
     assert quick.inference.decay**shorter == pytest.approx(0.1, rel=0.1)
     ensemble = new_estimator(100, inference="ensemble", effort="thorough")
-    assert ensemble.inference.training.num_epochs == 24_000
+    assert ensemble.inference.training.num_epochs == 4 * Ensemble.for_rows(100).training.num_epochs
 
 
 def a_score(**changes) -> TargetScore:

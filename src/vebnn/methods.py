@@ -75,6 +75,9 @@ def _all() -> list[Method]:
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _all()})
 
+# What "all" stands for in comparisons: a fixed β is for those who ask for it by name.
+ALL = tuple(name for name in METHODS if "=" not in name)
+
 
 def find_method(name: str) -> Method:
     """Return the method of a name; capitals and spaces do not matter, and "beta" may stand for "β".

@@ -4,10 +4,10 @@ from threadpoolctl import threadpool_limits
 
 from vebnn.datasets.toy import load_toy
 from vebnn.experiments import peers
-from vebnn.experiments.contenders import ALL, PRESETS, Calibrated, arguments, find_contender, full_name
+from vebnn.experiments.contenders import PRESETS, Calibrated, arguments, find_contender, full_name
 from vebnn.experiments.forecasts import LEVEL, Forecast, scores
 from vebnn.experiments.peers import PEERS
-from vebnn.methods import METHODS
+from vebnn.methods import ALL, METHODS
 from vebnn.networks import MLP
 from vebnn.training import Training
 

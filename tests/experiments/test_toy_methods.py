@@ -12,7 +12,7 @@ from scipy import stats
 
 from vebnn.datasets.toy import true_mean, true_noise_std
 from vebnn.experiments import sweep, toy, toy_methods
-from vebnn.methods import METHODS, Method
+from vebnn.methods import ALL, METHODS, Method
 from vebnn.plots.convergence import PANELS, Series, plot_convergence
 from vebnn.prediction import Prediction
 
@@ -62,9 +62,9 @@ def test_all_methods_are_compared_and_drawn(tmp_path: Path) -> None:
     where = console()
     rows = toy_methods.bench_methods(["all"], 2, tmp_path / "rows.jsonl", tmp_path, where)
     assert {row["method"] for row in rows} == {name for name in METHODS if "=" not in name}
-    assert len(rows) == 2 * len(toy_methods.ALL) == len(Fake.fits)
+    assert len(rows) == 2 * len(ALL) == len(Fake.fits)
     text = printed(where)
-    for name in toy_methods.ALL:
+    for name in ALL:
         assert name in text
     better = next(line for line in text.splitlines() if "VeBNN better" in line)
     assert "pSGLD (0.100 against 0.500)" in better

@@ -19,7 +19,7 @@ from vebnn.experiments.forecasts import Forecast
 from vebnn.experiments.peers import PEERS
 from vebnn.experiments.results import r_hat
 from vebnn.inference import ENGINES
-from vebnn.methods import METHODS, Method, find_method
+from vebnn.methods import Method, find_method
 from vebnn.presets import (
     default_mean_training,
     default_variance_training,
@@ -34,9 +34,6 @@ PRESETS = ("paper", "standard", "quick")
 STANDARD_RATES = (3e-4, 1e-3, 3e-3)  # of the five of the paper
 QUICK = 0.25  # of the default length
 CALIBRATION_SHARE = 0.2
-
-# β-NLL with a fixed β is for those who ask for it by name: here β is chosen on validation rows.
-ALL = tuple(name for name in METHODS if "=" not in name)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ from vebnn.datasets.toy import PLOT_RANGE, load_toy
 from vebnn.estimators import Regressor
 from vebnn.experiments import toy
 from vebnn.experiments.results import ResultsFile, Row, average, run_cases, stamp, wide_table
-from vebnn.methods import ENGINE_NAMES, METHODS, Method, find_method
+from vebnn.methods import ALL, ENGINE_NAMES, METHODS, Method, find_method
 from vebnn.plots import save_figure
 from vebnn.plots.curve import Curve
 from vebnn.plots.strategies import plot_strategies
 
-# β-NLL with a fixed β is for those who ask for it by name: here β is chosen on validation rows.
-ALL = tuple(name for name in METHODS if "=" not in name)
 CURVE_AT = np.linspace(*PLOT_RANGE, 181)
 
 COLUMNS = {

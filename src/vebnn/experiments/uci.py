@@ -11,11 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from vebnn.arguments import require_one_of
 from vebnn.datasets.uci import load_uci
-from vebnn.experiments.contenders import ALL, PRESETS, find_contender, full_name
+from vebnn.experiments.contenders import PRESETS, find_contender, full_name
 from vebnn.experiments.forecasts import scores
 from vebnn.experiments.peers import PEERS
 from vebnn.experiments.results import ResultsFile, Row, run_cases, stamp
-from vebnn.experiments.workers import num_cores, spread
+from vebnn.experiments.workers import spread
+from vebnn.methods import ALL
+from vebnn.runtime import available_cores
 from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
@@ -98,7 +100,7 @@ def bench_uci(
         console.print(f"{name} is passed over. {why}", highlight=False, soft_wrap=True)
         _pass_over(name, why, names, file)
     programs = list(product(present, dict.fromkeys(names)))
-    at_once = jobs or num_cores()
+    at_once = jobs or available_cores()
     # Neighbours in the queue are different programs: workers compile them side by side, and later find
     # each other's in the compilation cache.
     cases = [

@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 
 from vebnn.arguments import require_one_of, require_whole
+from vebnn.runtime import available_cores
 
 ENGINES = ("local", "dask", "ray")
 # One core per fit. Read by a worker when it first imports vebnn and JAX.
@@ -39,7 +40,7 @@ def spread(
     require_one_of("engine", engine, ENGINES)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    with _backend(engine, jobs or num_cores(), scheduler) as parallel:
+    with _backend(engine, jobs or available_cores(), scheduler) as parallel:
         tasks = [joblib.delayed(_with_case)(function, case, list(sys.path)) for case in cases]
         for chunk in _chunks(tasks, parallel):
             yield from parallel(chunk)
@@ -55,7 +56,7 @@ def _chunks(tasks: list, parallel: joblib.Parallel) -> Iterable[list]:
     """Return all tasks at once, or few at a time where finished ones are not handed over early."""
     if parallel.return_generator or not tasks:
         return [tasks]
-    size = parallel.n_jobs if parallel.n_jobs > 0 else num_cores()
+    size = parallel.n_jobs if parallel.n_jobs > 0 else available_cores()
     return [tasks[start : start + size] for start in range(0, len(tasks), size)]
 
 
@@ -121,8 +122,3 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
     finally:
         for name in new:
             del os.environ[name]
-
-
-def num_cores() -> int:
-    """Return how many fits go side by side on this machine."""
-    return joblib.cpu_count(only_physical_cores=False)

@@ -16,8 +16,14 @@ from vebnn.arguments import require_one_of, require_whole
 from vebnn.runtime import available_cores
 
 ENGINES = ("local", "dask", "ray")
-# One core per fit. Read by a worker when it first imports vebnn and JAX.
-_ONE_CORE = {"VEBNN_CPU_DEVICES": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+# One core per fit. Read by a worker when it first imports vebnn and JAX. Without PJRT_NPROC XLA cuts
+# elementwise work in as many pieces as there are cores, and workers wait for each other's cores: each
+# fit then takes twice as long.
+_ONE_CORE = {
+    "VEBNN_CPU_DEVICES": "1",
+    "PJRT_NPROC": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+}
 
 
 def spread(

@@ -55,6 +55,9 @@ def test_across_keys_each_place_is_normal(key: jax.Array) -> None:
 def test_same_key_same_numbers(key: jax.Array) -> None:
     np.testing.assert_array_equal(normal(key, 10), normal(key, 10))
     np.testing.assert_array_equal(normal(key, 10), normal(key, 20)[:10])
+    # One piece, two and three: the numbers depend on their place alone.
+    np.testing.assert_array_equal(normal(key, 900), normal(key, 5_001)[:900])
+    np.testing.assert_array_equal(normal(key, 5_001), normal(key, 9_000)[:5_001])
 
 
 def test_uniform_numbers_of_every_key_and_stream(key: jax.Array) -> None:

@@ -13,6 +13,9 @@ from vebnn.types import Array, Key
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
+_ONE_THREAD = 1_000  # numbers; XLA counts some 200 cycles each, and cuts what takes 200,000
+_PIECE = 4_096
+
 
 def threefry(key_data: Array, counters: tuple[Array, Array]) -> tuple[Array, Array]:
     """Encrypt two arrays of 32-bit counters with two 32-bit words of key, elementwise."""
@@ -45,7 +48,17 @@ def uniform(key: Key, size: int, stream: int = 0) -> Array:
 
 def standard_normal(key: Key, size: int) -> Array:
     """Return ``size`` independent standard normal numbers."""
-    counter = jnp.arange(size, dtype=jnp.uint32)
+    if size <= _ONE_THREAD:
+        return _normals(key, jnp.arange(size, dtype=jnp.uint32))
+    # XLA would deal longer work to several threads. Every core already has a run of its own, so that
+    # threads would only wait for each other, and a step take twice as long: a loop it leaves alone.
+    num_pieces = max(2, -(-size // _PIECE))
+    counter = jnp.arange(num_pieces * -(-size // num_pieces), dtype=jnp.uint32)
+    pieces = jax.lax.map(lambda piece: _normals(key, piece), counter.reshape(num_pieces, -1))
+    return pieces.ravel()[:size]
+
+
+def _normals(key: Key, counter: Array) -> Array:
     # Half of the bits go unused: joining both words would keep the generator from melting.
     bits, _ = threefry(jax.random.key_data(key), (counter, jnp.zeros_like(counter)))
     # The 23 high bits, centred in their cells: symmetric, and never exactly ±1.

@@ -27,8 +27,8 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
 
-bench: $(VENV)/.installed
-	$(BIN)/python benchmarks/speed.py
+bench: $(VENV)/.installed-speed
+	$(BIN)/python -m benchmarks.speed
 
 clean:
 	rm -rf $(VENV) demo site

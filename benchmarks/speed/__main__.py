@@ -1,0 +1,166 @@
+"""``python -m benchmarks.speed``: measure everything, print it, and write the page.
+
+Takes about half an hour. ``--only steps,fleet,fits,growth,alone`` measures parts and writes nothing.
+"""
+
+import argparse
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.speed import alone, page, results, scaling
+from benchmarks.speed.cases import CASES, CONCRETE, STEPS
+from benchmarks.speed.programs import CORES, LOADER, UQ_BOX, VEBNN, of_steps
+from benchmarks.speed.results import Claim, sheet, short
+from benchmarks.speed.timing import measure
+from benchmarks.speed.workers import Program
+from vebnn.files import write_bytes
+from vebnn.plots.style import save_figure
+from vebnn.sheets.markdown import as_markdown
+from vebnn.sheets.sheet import Document, Sheet
+from vebnn.sheets.terminal import print_document
+
+REPEATS = 7
+FLEET = 20
+MEMBERS = 5
+SHARE = 0.1  # of the epochs of the slow program in a whole fit
+DOCS = Path("docs")
+
+Part = tuple[list[Claim], list[Sheet]]
+
+
+def steps(console: Console) -> Part:
+    """Time single steps on one core, and on all."""
+    jobs = [(case, step) for case in CASES for step in STEPS]
+    sheets, claims = [], []
+    for cores in sorted({1, CORES}):
+        timings = measure(of_steps(cores), jobs, REPEATS, console)
+        sheets.append(results.of_steps(timings, cores))
+        claims += results.step_claims(timings) if cores == 1 else []
+        for sentence in results.missing(timings):
+            console.print(sentence)
+    return claims, sheets
+
+
+def fleet(console: Console) -> Part:
+    """Time many runs on all cores against the same on one: as one program, and as processes."""
+    rows, gains = [], []
+    one, every = "one core", f"{CORES} cores"
+    for jobs, name, repeats in (
+        ("ours:fleet", "one program, time of a step", REPEATS),
+        ("ours:splits", "a process per core, time of all", 2),
+    ):
+        programs = [Program(one, jobs, 1), Program(every, jobs, CORES)]
+        (timing,) = measure(programs, [(CONCRETE, FLEET)], repeats, console)
+        gains.append(timing.seconds[one] / timing.seconds[every])
+        rows.append(
+            [name, *(short(timing.seconds[where]) for where in (one, every)), f"{gains[-1]:.2f}"]
+        )
+    text = f"{FLEET} splits, a process per core: throughput of {CORES} cores over that of one"
+    caption = f"{FLEET} runs on the sizes of Concrete."
+    columns = ("", one, every, "throughput")
+    return [Claim(text, gains[-1], 1.8)], [sheet("Many runs", caption, columns, rows)]
+
+
+def fits(console: Console) -> Part:
+    """Time whole fits."""
+    ours = Program(VEBNN, "ours:paper_fit", 1)
+    theirs = Program(LOADER, "torch_way:whole_fit", 1)
+    (paper,) = measure([ours], [(CONCRETE,)], 3, console)
+    (slow,) = measure([theirs], [(CONCRETE, SHARE)], 1, console)
+    (again,) = measure([ours], [(CONCRETE,)], 3, console)
+    mine = min(paper.seconds[VEBNN], again.seconds[VEBNN])
+    rows = [["paper's settings, one core", short(mine)]]
+    claims = []
+    if LOADER in slow.seconds:
+        scaled = slow.seconds[LOADER] / SHARE
+        claims = [Claim(f"Whole fit, paper's settings: {LOADER} takes × as long", scaled / mine, 30)]
+        rows.append([f"the same in {LOADER} ({SHARE:.0%} of the epochs measured)", short(scaled)])
+    default = [
+        Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
+        Program("NGBoost's default fit", "peers:ngboost", CORES),
+    ]
+    (timing,) = measure(default, [(CONCRETE,)], 3, console)
+    rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
+    deep = [
+        Program(f"step of a member, deep ensemble of {MEMBERS}", "ours:ensemble", 1),
+        Program(f"the same, {UQ_BOX}", "peers:lightning_ensemble", 1),
+    ]
+    (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 3, console)
+    rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
+    caption = "On the sizes of Concrete, VeBNN (pSGLD)."
+    return claims, [sheet("Whole fits", caption, ("", "time"), rows)]
+
+
+def growth(console: Console) -> Part:
+    """Time how costs grow, in a process that keeps to one core."""
+    with console.status("growth"), multiprocessing.get_context("spawn").Pool(1) as pool:
+        curves = pool.apply(scaling.curves, (3,))
+    save_figure(page.draw(curves), DOCS / "images", "speed-growth")
+    return results.growth_claims(curves), [results.of_curves(curves)]
+
+
+def fresh(console: Console) -> Part:
+    """Measure what needs a fresh process."""
+    with tempfile.TemporaryDirectory() as cache, console.status("a million rows, cold start"):
+        environment = os.environ | {"VEBNN_COMPILATION_CACHE": cache}
+        million = alone.run("million", environment)
+        starts = {name: alone.run("start", environment) for name in ("cold cache", "warm cache")}
+    names = list(starts["cold cache"])
+    cold = [[name, *(short(found[name]) for found in starts.values())] for name in names]
+    rows = [
+        ["the rows themselves, in NumPy, and vebnn imported", "", f"{million['start_gib']:.2f} GiB"],
+        ["fit: 2 epochs of Steps 1 and 2, 10 chains of 15 epochs", short(million["fit"]),
+         f"{million['fit_gib']:.2f} GiB"],
+        ["predict with 150 draws", short(million["predict"]), f"{million['predict_gib']:.2f} GiB"],
+    ]  # fmt: skip
+    title, text = "A million rows of 20 features", "Predicting 10⁶ rows with 150 draws: peak GiB"
+    return [Claim(text, million["predict_gib"], 2, at_least=False)], [
+        sheet(title, "Peak memory of the process.", ("", "time", "memory"), rows),
+        sheet("Starting", "1,000 rows of 10 features, default settings.", ("", *starts), cold),
+    ]
+
+
+PARTS: dict[str, Callable[[Console], Part]] = {
+    "steps": steps,
+    "fleet": fleet,
+    "fits": fits,
+    "growth": growth,
+    "alone": fresh,
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
+    wanted = parser.parse_args().only.split(",")
+    console = Console()
+    started = time.perf_counter()
+    claims: list[Claim] = []
+    sheets: list[Sheet] = []
+    for name in wanted:
+        new_claims, new_sheets = PARTS[name](console)
+        claims, sheets = claims + new_claims, sheets + new_sheets
+        print_document(Document("Speed", [], new_sheets), console)
+    minutes = (time.perf_counter() - started) / 60
+    opening = [
+        f"Written by make bench in {minutes:.0f} minutes. Data are generated; only sizes matter. "
+        f"Programs that are compared run in turn, in processes of their own, and times of steps are "
+        f"medians of {REPEATS}.",
+        page.machine(),
+    ]
+    document = Document("Speed", opening, [results.of_claims(claims), *sheets])
+    print_document(Document("Speed", opening, [results.of_claims(claims)]), console)
+    if set(wanted) == set(PARTS):
+        picture = "\n![How costs grow](../images/speed-growth.svg)\n"
+        write_bytes(DOCS / "results" / "speed.md", (as_markdown(document) + picture).encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""The problems that are timed: sizes only, with generated data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network and as much data as it would be trained on.
+
+    Args:
+      name: what tables call it.
+      shape: of one example.
+      outputs: targets of one example (and time step).
+      widths: units of the hidden layers of the mean network.
+      variance_widths: those of the variance network.
+      rows: examples.
+      batch: the most examples in a mini-batch.
+      activation: of a perceptron; empty for a GRU.
+      steps: gradient steps of one timing of vebnn; slow programs take fewer.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    outputs: int
+    widths: tuple[int, ...]
+    variance_widths: tuple[int, ...]
+    rows: int
+    batch: int
+    activation: str
+    steps: int
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether examples are sequences."""
+        return not self.activation
+
+    @property
+    def num_batches(self) -> int:
+        """Steps per epoch."""
+        return -(-self.rows // self.batch)
+
+    def data(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return inputs and targets, in single precision."""
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(self.rows, *self.shape)).astype(np.float32)
+        noise = 0.1 * rng.normal(size=(*x.shape[:-1], self.outputs)).astype(np.float32)
+        return x, np.sin(x[..., : self.outputs]) + noise
+
+
+def _gru(rows: int, steps: int) -> Case:
+    return Case(f"GRU, batch {rows}", (100, 3), 3, (128, 128), (8, 8), rows, rows, "", steps)
+
+
+CONCRETE = Case("Concrete", (8,), 1, (50,), (5,), 1024, 256, "relu", 4_000)
+ENERGY = Case("Energy", (8,), 1, (50,), (5,), 768, 256, "relu", 4_000)
+TOY = Case("toy", (1,), 1, (256, 256), (5,), 200, 256, "tanh", 600)
+CASES = (CONCRETE, ENERGY, TOY, _gru(50, 12), _gru(200, 4))
+STEPS = (1, 2, 3)

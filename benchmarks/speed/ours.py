@@ -1,0 +1,150 @@
+"""vebnn's steps, as its estimator calls them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from benchmarks.speed.cases import Case
+from vebnn import GRU, MLP, PSGLD, JointRegressor, VeBNNRegressor
+from vebnn.cooperative.variance import Residuals, train_variance
+from vebnn.experiments.workers import spread
+from vebnn.inference import Ensemble, Problem
+from vebnn.inference.functions import moments
+from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.residuals import VARIANCE_HEADS
+from vebnn.networks.adapters import build_networks
+from vebnn.presets import paper
+from vebnn.training import SILENT, Objective, Training, all_rows, train
+from vebnn.types import Dataset
+
+KEY = jax.random.key(0)
+
+
+def steps(case: Case, step: int, runs: int = 1) -> tuple[Callable[[], Any], int]:
+    """Return Step 1 (Adam), 2 (Gamma likelihood) or 3 (pSGLD); a step is one of one run."""
+    num_epochs = max(1, case.steps // case.num_batches)
+    num_steps = runs * num_epochs * case.num_batches
+    if step == 2:
+        return _variance(case, num_epochs), num_steps
+    if step == 3:
+        thinning = max(1, num_epochs // 40)
+        kept = max(1, num_epochs // 2 // thinning)
+        sampler = _sampler(case, kept, thinning, num_epochs - kept * thinning, runs)
+        return _sampling(case, sampler), num_steps
+    objective, starts, data = _problem(case, runs)
+    rows, settings = all_rows(case.rows, runs), Training(num_epochs, batch_size=case.batch)
+    return lambda: train(KEY, objective, starts, data, rows, settings), num_steps
+
+
+def fleet_on_all_cores(case: Case, step: int) -> tuple[Callable[[], Any], int]:
+    """Return the same with one run on every core; Step 2 has one run only."""
+    return steps(case, step, 1 if step == 2 else jax.local_device_count())
+
+
+def fleet(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
+    """Return Step 1 of many runs, such as the splits of a benchmark."""
+    return steps(case, 1, runs)
+
+
+def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
+    """Return Steps 1 and 3 of many splits, spread over the cores as ``vebnn bench`` does."""
+    cases = [replace(case, steps=4 * case.steps)] * runs
+    return lambda: list(spread(_one_split, cases)), 1
+
+
+def _one_split(case: Case) -> None:
+    for step in (1, 3):
+        job, _ = steps(case, step)
+        job()
+
+
+def paper_fit(case: Case) -> tuple[Callable[[], Any], int]:
+    """Return a fit with the paper's settings for UCI data."""
+    x, y = case.data()
+    settings = paper("uci")
+    # Whoever is compared trains to the last epoch, too.
+    settings["variance_training"] = replace(settings["variance_training"], patience=None)
+    return lambda: VeBNNRegressor(**settings, random_state=0).fit(x, y[:, 0]), 1
+
+
+def default_fit(case: Case) -> tuple[Callable[[], Any], int]:
+    """Return a fit as it comes."""
+    x, y = case.data()
+    return lambda: VeBNNRegressor(random_state=0).fit(x, y[:, 0]), 1
+
+
+def ensemble(case: Case, members: int) -> tuple[Callable[[], Any], int]:
+    """Return a deep ensemble of mean and variance networks; a step is one of one member."""
+    x, y = case.data()
+    epochs = case.steps // case.num_batches
+    training = Training(epochs, batch_size=case.batch)
+    model = JointRegressor(
+        network=MLP(case.widths, case.activation),
+        inference=Ensemble(members, training=training),
+        random_state=0,
+    )
+    return lambda: model.fit(x, y[:, 0]), members * epochs * case.num_batches
+
+
+def sampling(case: Case, draws: int) -> Callable[[], Any]:
+    """Return Step 3 with as many draws, ten epochs apart."""
+    return _sampling(case, _sampler(case, draws, thinning=10, burn_in=1, chains=1))
+
+
+def prediction(case: Case, draws: int, rows: int) -> Callable[[], Any]:
+    """Return mean and variance over draws for some rows."""
+    params, skeleton = _networks(case, case.widths, case.outputs, draws)
+    params = jax.device_get(params)
+    x, _ = replace(case, rows=rows).data()
+    return lambda: moments(skeleton, params, x)
+
+
+def _variance(case: Case, num_epochs: int) -> Callable[[], Any]:
+    x, y = case.data()
+    starts, skeleton = _networks(case, case.variance_widths, 2 * case.outputs, 1)
+    data = Dataset(x, y, np.ones_like(y), np.zeros_like(y))
+    return lambda: train_variance(
+        KEY,
+        skeleton,
+        VARIANCE_HEADS["gamma_rate"],
+        starts,
+        data,
+        Residuals(y**2, np.zeros_like(y)),
+        Training(num_epochs, batch_size=case.batch),
+        rescale=False,
+        posterior=None,
+        stage=SILENT,
+    )
+
+
+def _sampler(case: Case, kept: int, thinning: int, burn_in: int, chains: int) -> PSGLD:
+    return PSGLD(
+        num_samples=kept,
+        burn_in=burn_in,
+        thinning=thinning,
+        num_chains=chains,
+        step_size=1e-5,
+        batch_size=case.batch,
+    )
+
+
+def _sampling(case: Case, sampler: PSGLD) -> Callable[[], Any]:
+    objective, starts, data = _problem(case, sampler.num_chains)
+    problem = Problem(objective, data, lambda keys: starts, starts, np.arange(8), None)
+    return lambda: sampler.run(KEY, problem, SILENT)
+
+
+def _problem(case: Case, runs: int) -> tuple[Objective, Any, Dataset]:
+    x, y = case.data()
+    starts, skeleton = _networks(case, case.widths, case.outputs, runs)
+    objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1)))
+    return objective, starts, Dataset(x, y, np.ones_like(y), np.full_like(y, 0.1))
+
+
+def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> tuple[Any, Any]:
+    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation)
+    keys = jax.random.split(KEY, runs)
+    return build_networks(recipe, case.shape, out_size, keys, steps=case.shape[:-1])

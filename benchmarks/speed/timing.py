@@ -1,0 +1,50 @@
+"""Times of a gradient step: vebnn's, and how many times as long others take."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.speed.workers import Program, Worker
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds per step of each program that has the job, and why others have not."""
+
+    job: tuple
+    seconds: dict[str, float]
+    missing: dict[str, str]
+
+    def ratio(self, name: str, to: str) -> float:
+        """Return how many times as long one program takes as another."""
+        return self.seconds[name] / self.seconds[to]
+
+
+def measure(
+    programs: Sequence[Program], jobs: Sequence[tuple[Any, ...]], repeats: int, console: Console
+) -> list[Timing]:
+    """Time every job with every program, in turn, ``repeats`` times."""
+    workers = [Worker(program) for program in programs]
+    timings = []
+    try:
+        for job in jobs:
+            with console.status(" · ".join(str(getattr(part, "name", part)) for part in job)):
+                timings.append(_in_turn(workers, job, repeats))
+    finally:
+        for worker in workers:
+            worker.stop()
+    return timings
+
+
+def _in_turn(workers: list[Worker], job: tuple, repeats: int) -> Timing:
+    missing = {worker.program.name: worker.prepare(*job) for worker in workers}
+    able = [worker for worker in workers if not missing[worker.program.name]]
+    times: dict[str, list[float]] = {worker.program.name: [] for worker in able}
+    for _ in range(repeats):
+        for worker in able:
+            times[worker.program.name].append(worker.time())
+    seconds = {name: statistics.median(each) for name, each in times.items()}
+    return Timing(job, seconds, {name: why for name, why in missing.items() if why})

@@ -3,7 +3,7 @@ import numpy as np
 
 from conftest import flatten
 from vebnn.inference import Ensemble
-from vebnn.training import SILENT, Training, all_rows, train
+from vebnn.training import SILENT, Training, all_rows, pad_rows, train
 
 SETTINGS = Training(num_epochs=40, learning_rate=0.02, batch_size=16, patience=5)
 
@@ -44,9 +44,9 @@ def test_rows_held_out_are_watched_and_nothing_is_trained_anew(linear, key: jax.
         problem.objective,
         problem.initialise(jax.random.split(key_init, 1)),
         linear.data,
-        np.arange(45)[None],
+        pad_rows([np.arange(45)]),
         SETTINGS,
-        watch_rows=np.arange(45, 61)[None],
+        watch_rows=pad_rows([np.arange(45, 61)]),
     )
     assert 1 < expected.best_epoch[0] < 40
     np.testing.assert_array_equal(posterior.info["best_epoch"], expected.best_epoch)

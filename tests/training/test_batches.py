@@ -9,8 +9,10 @@ from vebnn.training.batches import (
     batch_shape,
     pad_rows,
     random_order,
+    round_size,
     shuffled_batches,
     take,
+    with_spare_rows,
 )
 from vebnn.types import Dataset
 
@@ -28,13 +30,32 @@ def numbered(size: int) -> Dataset:
 )
 def test_every_row_exactly_once_per_epoch(size: int, batch_size: int, key: jax.Array) -> None:
     batches = deal(key, numbered(size), all_rows(size)[0], batch_size)
-    num_batches, rows = batch_shape(size, batch_size)
+    num_batches, rows = batch_shape(round_size(size), batch_size)
     assert rows <= batch_size
     assert batches.x.shape == (num_batches, rows, 1)
     counted = np.asarray(batches.x)[np.asarray(batches.weight) > 0]
     np.testing.assert_array_equal(np.sort(counted), np.arange(size))
     np.testing.assert_array_equal(batches.target, 10 * batches.x)
     assert np.sum(batches.weight) == size
+
+
+def test_round_sizes_are_few_and_close() -> None:
+    sizes = np.arange(1, 5_000)
+    rounded = np.array([round_size(int(size)) for size in sizes])
+    assert (rounded >= sizes).all()
+    assert (rounded - sizes <= sizes / 16).all()
+    np.testing.assert_array_equal([round_size(int(size)) for size in rounded], rounded)
+    assert len(set(rounded[sizes >= 256])) < 80
+    # Large data sets are left alone: compiling is a small part of their training.
+    assert round_size(100_001) == 100_001
+
+
+def test_spare_rows_change_nothing_that_lists_point_to(key: jax.Array) -> None:
+    data = with_spare_rows(numbered(61))
+    assert {len(leaf) for leaf in data} == {62}
+    batches = deal(key, data, all_rows(61)[0], 20)
+    counted = np.asarray(batches.x)[np.asarray(batches.weight) > 0]
+    np.testing.assert_array_equal(np.sort(counted), np.arange(61))
 
 
 def test_batches_are_even() -> None:

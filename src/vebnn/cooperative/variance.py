@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 
-from vebnn.inference.functions import by_blocks
+from vebnn.inference.functions import by_blocks, filled_up
 from vebnn.likelihoods import gaussian
 from vebnn.likelihoods.of_networks import HeadDensity, HeadObjective, IsotropicPrior
 from vebnn.training import Objective, Stage, Training, all_rows, train
+from vebnn.training.batches import take
 from vebnn.types import Array, Dataset, Key, Params
 
 
@@ -33,7 +34,8 @@ class Noise(NamedTuple):
 
 def aleatoric_variance(skeleton: Any, head: Any, noise: Noise, x: np.ndarray) -> np.ndarray:
     """Return σ_a²(x), for a Gamma head scale · α/λ (paper, eq. 8)."""
-    return jax.device_get(_variance(skeleton, head, noise.params, x)) * noise.scale
+    variance = jax.device_get(_variance(skeleton, head, noise.params, filled_up(x)))
+    return variance[: len(x)] * noise.scale
 
 
 @eqx.filter_jit
@@ -99,8 +101,9 @@ def train_variance(
     return Noise(params, scale, trained.num_epochs[0], trained.history[0])
 
 
-@eqx.filter_jit
-def log_marginal_likelihood(skeleton: Any, draws: Params, observed: Dataset, variance: Array) -> Array:
+def log_marginal_likelihood(
+    skeleton: Any, draws: Params, observed: Dataset, variance: np.ndarray
+) -> Array:
     """Return LMglk = log E_θ[p(y | θ, φ)] over draws (Algorithm 1), on the given rows.
 
     Args:
@@ -109,7 +112,12 @@ def log_marginal_likelihood(skeleton: Any, draws: Params, observed: Dataset, var
       observed: inputs, targets and weights.
       variance: the noise of each target.
     """
+    rows = np.asarray(all_rows(len(observed.x))[0])
+    return _log_marginal_likelihood(skeleton, draws, take(observed, rows), variance[rows])
 
+
+@eqx.filter_jit
+def _log_marginal_likelihood(skeleton: Any, draws: Params, observed: Dataset, variance: Array) -> Array:
     def log_likelihood(params: Params) -> Array:
         outputs = by_blocks(jax.vmap(eqx.combine(params, skeleton)), observed.x)
         return _total_log_prob(outputs, observed, variance)
@@ -142,7 +150,7 @@ class _MarginalLikelihood(eqx.Module):
     scale: Array
 
     def __call__(self, params: Params, data: Dataset) -> Array:
-        raw = jax.vmap(eqx.combine(params, self.skeleton))(data.x)
+        raw = jax.vmap(eqx.combine(params, self.skeleton))(self.observed.x)
         variance = self.head.variance(raw) * self.scale + self.observed.variance
         each = jax.lax.map(lambda one: _total_log_prob(one, self.observed, variance), self.outputs)
         return -_log_mean_exp(each) / jnp.sum(self.observed.weight)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from vebnn.training.batches import round_size
 from vebnn.types import Array, Dataset, Params
 
 # Rows per compiled block: bounds the memory of a prediction, whatever the number of rows.
@@ -47,7 +48,7 @@ def pool_chains(draws: Params) -> Params:
 
 def evaluate(skeleton: Any, params: Params, x: Array) -> np.ndarray:
     """Return the outputs of ONE network for all rows of ``x``."""
-    return jax.device_get(_evaluate(skeleton, params, _filled_up(x)))[: len(x)]
+    return jax.device_get(_evaluate(skeleton, params, filled_up(x)))[: len(x)]
 
 
 @eqx.filter_jit
@@ -57,7 +58,7 @@ def _evaluate(skeleton: Any, params: Params, x: Array) -> Array:
 
 def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
     """Return the outputs of every draw, ``(draws, rows, ..., outputs)``."""
-    return jax.device_get(_evaluate_draws(skeleton, draws, _filled_up(x)))[:, : len(x)]
+    return jax.device_get(_evaluate_draws(skeleton, draws, filled_up(x)))[:, : len(x)]
 
 
 @eqx.filter_jit
@@ -71,7 +72,7 @@ def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
     Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
     the number of draws, so that it is that of the mixture the draws stand for.
     """
-    mean, variance = jax.device_get(_moments(skeleton, draws, _filled_up(x)))
+    mean, variance = jax.device_get(_moments(skeleton, draws, filled_up(x)))
     return Moments(mean[: len(x)], variance[: len(x)])
 
 
@@ -94,9 +95,10 @@ def _moments(skeleton: Any, draws: Params, x: Array) -> Moments:
     return by_blocks(block, x)
 
 
-def _filled_up(x: np.ndarray) -> np.ndarray:
-    """Add rows up to a power of two: other numbers of rows then need no other compiled program."""
-    wanted = 1 << (len(x) - 1).bit_length() if len(x) < BLOCK_ROWS else len(x)
+def filled_up(x: np.ndarray) -> np.ndarray:
+    """Add rows up to a round number: other numbers of rows then need no other compiled program."""
+    blocks = round_size(-(-len(x) // BLOCK_ROWS))
+    wanted = BLOCK_ROWS * blocks if len(x) > BLOCK_ROWS else 1 << (len(x) - 1).bit_length()
     return np.pad(x, [(0, wanted - len(x))] + [(0, 0)] * (x.ndim - 1))
 
 

@@ -16,7 +16,7 @@ from vebnn.inference.curvature import send_pilot
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.inference.sampling import check_chains, sample_chains
 from vebnn.training import Stage, epochs_of_steps
-from vebnn.training.batches import batch_shape
+from vebnn.training.batches import batch_shape, round_size
 from vebnn.types import Array, Key
 
 # By how much the default step size may widen the posterior in its steepest direction.
@@ -97,6 +97,6 @@ class PilotedSampler:
             problem, curvature = send_pilot(
                 key_pilot, problem, self.num_chains, self.batch_size, self.pilot, stage
             )
-            num_batches, _ = batch_shape(len(problem.data.x), self.batch_size)
+            num_batches, _ = batch_shape(round_size(len(problem.data.x)), self.batch_size)
             step_size = self.safe_step_size(curvature, num_batches)
         return sample_chains(key_chains, self, problem, stage, step_size=step_size)

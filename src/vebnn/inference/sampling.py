@@ -20,7 +20,7 @@ from vebnn.training import (
     map_runs,
     replicate,
 )
-from vebnn.training.batches import batch_shape, shuffled_batches
+from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_spare_rows
 from vebnn.types import Array, Dataset, Key, Params
 
 
@@ -89,6 +89,7 @@ class _Advance(eqx.Module):
         state, rows = run
         sampler = self.sampler
         num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
+        num_rows = jnp.sum(rows != NO_ROW)
         _, unravel = ravel_pytree(self.like)
 
         def potential(flat: Array, batch: Dataset, key: Key) -> Array:
@@ -121,7 +122,7 @@ class _Advance(eqx.Module):
                 sampler=chain,
                 epoch=number,
                 draws=state.draws.at[slot].set(chain.position),
-                trace=state.trace.at[state.epoch].set(jnp.mean(values) / rows.shape[0]),
+                trace=state.trace.at[state.epoch].set(jnp.mean(values) / num_rows),
                 failed_step=jnp.where(jnp.all(finite), state.failed_step, bad_step),
             )
 
@@ -151,7 +152,7 @@ def sample_chains(
     advance_chain = _Advance(problem.objective, sampler, like)
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
-    data = replicate(problem.data, sampler.num_chains)
+    data = replicate(with_spare_rows(problem.data), sampler.num_chains)
     # An input of the program, so that another step size needs no new compilation.
     first_step_size = np.float32(sampler.step_size if step_size is None else step_size)
 

@@ -1,4 +1,8 @@
-"""Rows and mini-batches: a run sees the data through the row numbers it may use."""
+"""Rows and mini-batches: a run sees the data through the row numbers it may use.
+
+Lists of row numbers have round lengths, and so have the data they point to: a fit on a few rows more
+(active learning, cross-validation) then finds the programs of the fit before.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,19 +13,37 @@ import numpy as np
 
 from vebnn.types import Array, Dataset, Key
 
-NO_ROW = -1  # fills up row lists of unequal length; counts nowhere
+NO_ROW = -1  # fills up row lists; counts nowhere
+LARGE = 2**16  # rows; there, training takes so long that compiling does not matter
+
+
+def round_size(size: int) -> int:
+    """Return the next round number of rows, at most a sixteenth more."""
+    grain = 1 if size > LARGE else 1 << max(0, size.bit_length() - 5)
+    return -(-size // grain) * grain
 
 
 def all_rows(size: int, num_runs: int = 1) -> Array:
     """Return row lists with which every run sees every row."""
-    return jnp.asarray(np.tile(np.arange(size, dtype=np.int32), (num_runs, 1)))
+    return pad_rows([np.arange(size)] * num_runs)
 
 
 def pad_rows(lists: Sequence[np.ndarray]) -> Array:
     """Stack row lists of unequal length, one run each."""
-    longest = max(len(rows) for rows in lists)
-    padded = [np.pad(rows, (0, longest - len(rows)), constant_values=NO_ROW) for rows in lists]
+    length = round_size(max(len(rows) for rows in lists))
+    padded = [np.pad(rows, (0, length - len(rows)), constant_values=NO_ROW) for rows in lists]
     return jnp.asarray(np.stack(padded).astype(np.int32))
+
+
+def with_spare_rows(data: Dataset) -> Dataset:
+    """Return data of a round number of rows; no list points to those added."""
+    spare = round_size(len(data.x)) - len(data.x)
+    if not spare:
+        return data
+    # Copies of the last row: whatever is computed from them by mistake is at least finite.
+    return jax.tree.map(
+        lambda leaf: np.pad(leaf, [(0, spare)] + [(0, 0)] * (leaf.ndim - 1), mode="edge"), data
+    )
 
 
 def take(data: Dataset, rows: Array) -> Dataset:
@@ -39,7 +61,7 @@ def batch_shape(num_rows: int, batch_size: int) -> tuple[int, int]:
 
 def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int) -> int:
     """Return how many epochs make ``num_steps`` mini-batch steps, but at least ``fewest``."""
-    num_batches, _ = batch_shape(num_rows, batch_size)
+    num_batches, _ = batch_shape(round_size(num_rows), batch_size)
     return max(fewest, math.ceil(num_steps / num_batches))
 
 

@@ -13,7 +13,13 @@ import optax
 from jax.flatten_util import ravel_pytree
 
 from vebnn.arguments import require_number, require_whole
-from vebnn.training.batches import batch_shape, epochs_of_steps, shuffled_batches, take
+from vebnn.training.batches import (
+    batch_shape,
+    epochs_of_steps,
+    shuffled_batches,
+    take,
+    with_spare_rows,
+)
 from vebnn.training.chunks import SILENT, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.objective import NegativeLogLikelihood, Objective
@@ -230,7 +236,7 @@ def train(
     rates = rates if learning_rate is None else np.asarray(learning_rate)
     watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
 
-    data = replicate(data, num_runs)
+    data = replicate(with_spare_rows(data), num_runs)
     own = jax.tree.map(lambda _: None, objective) if own is None else own
 
     def advance(state: TrainState, until: int) -> TrainState:

@@ -1,0 +1,62 @@
+"""The tables of the speed benchmark, and what they are made of."""
+
+import numpy as np
+
+from benchmarks.speed import floor, results
+from benchmarks.speed.cases import CASES, CONCRETE, TOY
+from benchmarks.speed.programs import LOADER, PRODUCTS, TENSORS, UQ_BOX, VEBNN
+from benchmarks.speed.scaling import Curve
+from benchmarks.speed.timing import Timing
+
+
+def timing(case=CONCRETE, step: int = 1, **seconds: float) -> Timing:
+    names = {"ours": VEBNN, "a": LOADER, "b": TENSORS, "uq": UQ_BOX, "products": PRODUCTS[1]}
+    return Timing((case, step), {names[name]: each for name, each in seconds.items()}, {})
+
+
+def test_products_are_those_of_one_gradient() -> None:
+    def multiplications(case) -> int:
+        found = floor._gru_products(case) if case.recurrent else floor._perceptron_products(case)
+        return sum(left.shape[0] * left.shape[1] * right.shape[1] for left, right in found)
+
+    # Forward, gradient of the weights, and gradient of the hidden layer: 256 (8·50 + 50) 2 + 256·50.
+    assert multiplications(CONCRETE) == 256 * (2 * (8 * 50 + 50) + 50)
+    assert multiplications(TOY) == 200 * (2 * (256 + 256 * 256 + 256) + 256 * 256 + 256)
+    gru = CASES[3]
+    rows, gates = 50 * 100, 3 * 128
+    first = rows * (2 * 3 * gates + 3 * 128 * gates)
+    second = rows * (3 * 128 * gates + 3 * 128 * gates)
+    assert multiplications(gru) == first + second + 3 * rows * 128 * 3
+
+
+def test_claims_are_kept_or_not() -> None:
+    claims = results.step_claims([timing(ours=1.0, a=31.0, b=7.0, uq=60.0, products=0.5)])
+    assert [claim.kept for claim in claims] == [True, False, True, True]
+    assert [round(claim.found, 3) for claim in claims] == [31, 7, 60, 2]
+    sheet = results.of_claims(claims)
+    assert [row[-1].text for row in sheet.groups[0]] == ["yes", "NO", "yes", "yes"]
+
+
+def test_a_recurrent_network_is_compared_with_the_faster_way() -> None:
+    gru = CASES[3]
+    claims = results.step_claims([timing(gru, 1, ours=2.0, a=2.4, b=1.8)])
+    assert [claim.kept for claim in claims] == [False]
+    assert np.isclose(claims[0].found, 0.9)
+
+
+def test_steps_show_ratios_and_what_is_missing() -> None:
+    one = timing(ours=4e-5, a=2e-3, products=2e-5)
+    sheet = results.of_steps([one], cores=1)
+    assert [cell.text for cell in sheet.groups[0][0]] == [
+        "Concrete, Step 1", "40 µs", "50.0 ×", "–", "–", "–", "2.00",
+    ]  # fmt: skip
+    without = Timing((CONCRETE, 1), {VEBNN: 1.0}, {UQ_BOX: "ModuleNotFoundError: no such thing"})
+    assert results.missing([without]) == [f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing."]
+
+
+def test_exponents() -> None:
+    sizes = (10, 100, 1_000)
+    assert np.isclose(Curve("rows", "", sizes, (1.0, 10.0, 100.0)).exponent, 1)
+    assert np.isclose(Curve("rows", "", sizes, (1.0, 100.0, 10_000.0)).exponent, 2)
+    kept = results.growth_claims([Curve("rows", "an epoch", sizes, (1.0, 11.0, 150.0))])
+    assert [claim.kept for claim in kept] == [False]

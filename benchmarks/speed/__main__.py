@@ -1,6 +1,7 @@
 """``python -m benchmarks.speed``: measure everything, print it, and write the page.
 
-Takes about half an hour. ``--only steps,fleet,fits,growth,alone`` measures parts and writes nothing.
+Takes about half an hour. ``--only fleet,growth`` measures these parts again, and leaves the others on
+the page as they are; no figure depends on two parts.
 """
 
 import argparse
@@ -9,7 +10,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from rich.console import Console
 
@@ -19,9 +19,6 @@ from benchmarks.speed.programs import CORES, LOADER, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.timing import measure
 from benchmarks.speed.workers import Program
-from vebnn.files import write_bytes
-from vebnn.plots.style import save_figure
-from vebnn.sheets.markdown import as_markdown
 from vebnn.sheets.sheet import Document, Sheet
 from vebnn.sheets.terminal import print_document
 
@@ -29,12 +26,11 @@ REPEATS = 7
 FLEET = 20
 MEMBERS = 5
 SHARE = 0.1  # of the epochs of the slow program in a whole fit
-DOCS = Path("docs")
 
-Part = tuple[list[Claim], list[Sheet]]
+Measured = tuple[list[Claim], list[Sheet]]
 
 
-def steps(console: Console) -> Part:
+def steps(console: Console) -> Measured:
     """Time single steps on one core, and on all."""
     jobs = [(case, step) for case in CASES for step in STEPS]
     sheets, claims = [], []
@@ -47,7 +43,7 @@ def steps(console: Console) -> Part:
     return claims, sheets
 
 
-def fleet(console: Console) -> Part:
+def fleet(console: Console) -> Measured:
     """Time many runs on all cores against the same on one: as one program, and as processes."""
     rows, gains = [], []
     one, every = "one core", f"{CORES} cores"
@@ -67,14 +63,12 @@ def fleet(console: Console) -> Part:
     return [Claim(text, gains[-1], 1.8)], [sheet("Many runs", caption, columns, rows)]
 
 
-def fits(console: Console) -> Part:
+def fits(console: Console) -> Measured:
     """Time whole fits."""
-    ours = Program(VEBNN, "ours:paper_fit", 1)
+    (paper,) = measure([Program(VEBNN, "ours:paper_fit", 1)], [(CONCRETE,)], 2, console)
     theirs = Program(LOADER, "torch_way:whole_fit", 1)
-    (paper,) = measure([ours], [(CONCRETE,)], 3, console)
     (slow,) = measure([theirs], [(CONCRETE, SHARE)], 1, console)
-    (again,) = measure([ours], [(CONCRETE,)], 3, console)
-    mine = min(paper.seconds[VEBNN], again.seconds[VEBNN])
+    mine = paper.seconds[VEBNN]
     rows = [["paper's settings, one core", short(mine)]]
     claims = []
     if LOADER in slow.seconds:
@@ -85,27 +79,27 @@ def fits(console: Console) -> Part:
         Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
         Program("NGBoost's default fit", "peers:ngboost", CORES),
     ]
-    (timing,) = measure(default, [(CONCRETE,)], 3, console)
+    (timing,) = measure(default, [(CONCRETE,)], 2, console)
     rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     deep = [
         Program(f"step of a member, deep ensemble of {MEMBERS}", "ours:ensemble", 1),
         Program(f"the same, {UQ_BOX}", "peers:lightning_ensemble", 1),
     ]
-    (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 3, console)
+    (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 2, console)
     rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     caption = "On the sizes of Concrete, VeBNN (pSGLD)."
     return claims, [sheet("Whole fits", caption, ("", "time"), rows)]
 
 
-def growth(console: Console) -> Part:
+def growth(console: Console) -> Measured:
     """Time how costs grow, in a process that keeps to one core."""
     with console.status("growth"), multiprocessing.get_context("spawn").Pool(1) as pool:
         curves = pool.apply(scaling.curves, (3,))
-    save_figure(page.draw(curves), DOCS / "images", "speed-growth")
+    page.draw(curves)
     return results.growth_claims(curves), [results.of_curves(curves)]
 
 
-def fresh(console: Console) -> Part:
+def fresh(console: Console) -> Measured:
     """Measure what needs a fresh process."""
     with tempfile.TemporaryDirectory() as cache, console.status("a million rows, cold start"):
         environment = os.environ | {"VEBNN_COMPILATION_CACHE": cache}
@@ -126,7 +120,7 @@ def fresh(console: Console) -> Part:
     ]
 
 
-PARTS: dict[str, Callable[[Console], Part]] = {
+PARTS: dict[str, Callable[[Console], Measured]] = {
     "steps": steps,
     "fleet": fleet,
     "fits": fits,
@@ -141,25 +135,16 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
     wanted = parser.parse_args().only.split(",")
     console = Console()
-    started = time.perf_counter()
-    claims: list[Claim] = []
-    sheets: list[Sheet] = []
+    found = page.read_parts()
     for name in wanted:
-        new_claims, new_sheets = PARTS[name](console)
-        claims, sheets = claims + new_claims, sheets + new_sheets
-        print_document(Document("Speed", [], new_sheets), console)
-    minutes = (time.perf_counter() - started) / 60
-    opening = [
-        f"Written by make bench in {minutes:.0f} minutes. Data are generated; only sizes matter. "
-        f"Programs that are compared run in turn, in processes of their own, and times of steps are "
-        f"medians of {REPEATS}.",
-        page.machine(),
-    ]
-    document = Document("Speed", opening, [results.of_claims(claims), *sheets])
-    print_document(Document("Speed", opening, [results.of_claims(claims)]), console)
-    if set(wanted) == set(PARTS):
-        picture = "\n![How costs grow](../images/speed-growth.svg)\n"
-        write_bytes(DOCS / "results" / "speed.md", (as_markdown(document) + picture).encode())
+        started = time.perf_counter()
+        claims, sheets = PARTS[name](console)
+        print_document(Document("Speed", [], sheets), console)
+        minutes = (time.perf_counter() - started) / 60
+        found[name] = page.Part(claims, sheets, minutes, page.machine())
+    found = {name: found[name] for name in PARTS if name in found}
+    print_document(Document("Speed", [], [results.of_claims(page.claims_of(found))]), console)
+    page.write(found, REPEATS)
 
 
 if __name__ == "__main__":

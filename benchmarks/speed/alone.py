@@ -65,8 +65,8 @@ def start() -> dict[str, float]:
         model = VeBNNRegressor(random_state=0).fit(X, y)
     with _timed(found, "predict"):
         model.predict(X, return_std=True)
-    with _timed(found, "fit again, other rows"):
-        VeBNNRegressor(random_state=0).fit(X[:950], y[:950])
+    with _timed(found, "fit again, 10 rows fewer"):
+        VeBNNRegressor(random_state=0).fit(X[:990], y[:990])
     return found
 
 

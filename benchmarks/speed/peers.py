@@ -14,7 +14,6 @@ EPOCHS = 40
 def lightning_uq_box(case: Case, step: int) -> tuple[Callable[[], Any], int]:
     """Return MVE training for Step 1, and SGLD for Step 3."""
     warnings.simplefilter("ignore")
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     _plain_perceptron(case)
     from lightning_uq_box.uq_methods import NLL, MVERegression, SGLDRegression
 
@@ -105,6 +104,7 @@ def _fit(model: Any, case: Case) -> None:
     import torch
     from torch.utils.data import DataLoader, TensorDataset
 
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no tips
     x, y = (torch.from_numpy(array) for array in case.data())
 
     def named(rows: list) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Timing:
 def measure(
     programs: Sequence[Program], jobs: Sequence[tuple[Any, ...]], repeats: int, console: Console
 ) -> list[Timing]:
-    """Time every job with every program, in turn, ``repeats`` times."""
+    """Time every job with every program, in turn; whoever is timed more than once warms up first."""
     workers = [Worker(program) for program in programs]
     timings = []
     try:
@@ -43,8 +43,9 @@ def _in_turn(workers: list[Worker], job: tuple, repeats: int) -> Timing:
     missing = {worker.program.name: worker.prepare(*job) for worker in workers}
     able = [worker for worker in workers if not missing[worker.program.name]]
     times: dict[str, list[float]] = {worker.program.name: [] for worker in able}
-    for _ in range(repeats):
+    warm_up = repeats > 1
+    for _ in range(repeats + warm_up):
         for worker in able:
             times[worker.program.name].append(worker.time())
-    seconds = {name: statistics.median(each) for name, each in times.items()}
+    seconds = {name: statistics.median(each[warm_up:]) for name, each in times.items()}
     return Timing(job, seconds, {name: why for name, why in missing.items() if why})

@@ -21,14 +21,12 @@ class Program:
     Args:
       name: what tables call it.
       jobs: ``"module:function"`` within this package, see :data:`Jobs`.
-      cores: how many cores it may use.
-      devices: JAX devices, one per core unless given.
+      cores: how many cores it may use; vebnn makes each a device.
     """
 
     name: str
     jobs: str
     cores: int
-    devices: int | None = None
 
 
 class Worker:
@@ -42,7 +40,7 @@ class Worker:
         self._process.start()
 
     def prepare(self, *job: Any) -> str:
-        """Build a job and run it once; return why that is impossible, or nothing."""
+        """Build a job; return why that is impossible, or nothing."""
         return self._ask("prepare", job)
 
     def time(self) -> float:
@@ -65,7 +63,6 @@ class Worker:
 def _serve(pipe: Connection, program: Program) -> None:
     cores = sorted(os.sched_getaffinity(0))[: program.cores]
     os.sched_setaffinity(0, cores)
-    os.environ["VEBNN_CPU_DEVICES"] = str(program.devices or program.cores)
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ[f"{library}_NUM_THREADS"] = str(program.cores)
     job, num_steps = None, 1
@@ -93,6 +90,4 @@ def _serve(pipe: Connection, program: Program) -> None:
 def _prepared(program: Program, arguments: tuple) -> tuple[Callable[[], Any], int]:
     module, function = program.jobs.split(":")
     jobs: Jobs = getattr(importlib.import_module(f"benchmarks.speed.{module}"), function)
-    job, num_steps = jobs(*arguments)
-    job()
-    return job, num_steps
+    return jobs(*arguments)

@@ -89,18 +89,39 @@ def test_take_sequences() -> None:
     np.testing.assert_array_equal(taken.weight[1], 1)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 100, 2**16, 2**16 + 1, 100_000])
-def test_random_order_is_a_permutation(size: int, key: jax.Array) -> None:
-    order = np.asarray(jax.jit(random_order, static_argnums=1)(key, size))
-    np.testing.assert_array_equal(np.sort(order), np.arange(size))
-    if size >= 100:
-        # In a random order, place and number have a correlation of about ±1/√size.
-        assert abs(np.corrcoef(order, np.arange(size))[0, 1]) < 4 / np.sqrt(size)
+GRIDS = [(1, 1), (2, 1), (1, 3), (4, 25), (256, 256), (257, 256), (1, 100_000), (391, 256), (70_000, 3)]
+
+
+@pytest.mark.parametrize(("num_batches", "size"), GRIDS)
+def test_random_order_is_a_permutation(num_batches: int, size: int, key: jax.Array) -> None:
+    total = num_batches * size
+    order = np.asarray(jax.jit(random_order, static_argnums=(1, 2))(key, num_batches, size))
+    np.testing.assert_array_equal(np.sort(order), np.arange(total))
+    if total >= 100:
+        # In a random order, place and number have a correlation of about ±1/√total.
+        assert abs(np.corrcoef(order, np.arange(total))[0, 1]) < 4 / np.sqrt(total)
+
+
+def test_many_rows_are_dealt_as_if_at_random(key: jax.Array) -> None:
+    num_batches, size = 400, 250
+    order = jax.jit(random_order, static_argnums=(1, 2))
+    first, second = (np.asarray(order(one, num_batches, size)) for one in jax.random.split(key))
+    rows = np.arange(num_batches * size)
+    # A batch has rows from everywhere: of 400 equal parts, about as many as chance says.
+    for dealt in (first, second, second[np.argsort(first)]):
+        counts = np.zeros((num_batches, num_batches))
+        np.add.at(counts, (rows // size, dealt // size), 1)
+        assert stats.chisquare(counts.ravel()).pvalue > 1e-3
+        assert stats.chisquare(np.bincount(dealt[::7] % 100)).pvalue > 1e-3
+    # Neighbours do not stay together: they meet in one batch as often as any two rows.
+    batch = np.argsort(first) // size
+    together = np.mean(batch[:-1] == batch[1:])
+    assert abs(together - 1 / num_batches) < 4 / np.sqrt(num_batches * len(rows))
 
 
 def test_random_order_is_uniform() -> None:
     keys = jax.random.split(jax.random.key(1), 24_000)
-    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, 4)))(keys))
+    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, 1, 4)))(keys))
     _, counts = np.unique(orders, axis=0, return_counts=True)
     assert len(counts) == 24
     assert stats.chisquare(counts).pvalue > 1e-3
@@ -109,7 +130,7 @@ def test_random_order_is_uniform() -> None:
 def test_random_order_puts_every_row_everywhere() -> None:
     size = 50
     keys = jax.random.split(jax.random.key(2), 20_000)
-    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, size)))(keys))
+    orders = np.asarray(jax.jit(jax.vmap(lambda key: random_order(key, 1, size)))(keys))
     for place in (0, 24, 49):
         counts = np.bincount(orders[:, place], minlength=size)
         assert stats.chisquare(counts).pvalue > 1e-3

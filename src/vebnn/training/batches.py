@@ -14,7 +14,9 @@ import numpy as np
 from vebnn.types import Array, Dataset, Key
 
 NO_ROW = -1  # fills up row lists; counts nowhere
-LARGE = 2**16  # rows; there, training takes so long that compiling does not matter
+LARGE = 2**16  # rows; with more, training takes so long that compiling does not matter
+WIDE = 100  # sides of a grid that can be stirred well
+STIRS = 4  # Luby and Rackoff (1988): two make a permutation that nobody can tell from a random one
 
 
 def round_size(size: int) -> int:
@@ -65,20 +67,52 @@ def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int)
     return max(fewest, math.ceil(num_steps / num_batches))
 
 
-def random_order(key: Key, size: int) -> Array:
-    """Return a random permutation of 0 … size−1.
+def random_order(key: Key, num_batches: int, size: int) -> Array:
+    """Return a random permutation of 0 … num_batches · size − 1.
 
     Up to 2¹⁶ entries, random high bits and the index in the low bits are sorted as ONE array of
     integers: on a CPU five times as fast as ``jax.random.permutation``, whose two-array sort would
     take as long as the steps of a small epoch. Where the at least 16 random bits tie, the order is
-    that of the indices.
+    that of the indices. More entries are stirred, in time proportional to their number.
     """
-    index_bits = (size - 1).bit_length()
-    if index_bits > 16:
-        return jax.random.permutation(key, size)
-    low = jnp.uint32(2**index_bits - 1)
-    tagged = (jax.random.bits(key, (size,), jnp.uint32) & ~low) | jnp.arange(size, dtype=jnp.uint32)
+    total = num_batches * size
+    if total > LARGE:
+        square = min(num_batches, size) >= WIDE
+        return _stirred(key, num_batches, size) if square else jax.random.permutation(key, total)
+    low = jnp.uint32(2 ** (total - 1).bit_length() - 1)
+    tagged = (jax.random.bits(key, (total,), jnp.uint32) & ~low) | jnp.arange(total, dtype=jnp.uint32)
     return (jnp.sort(tagged) & low).astype(jnp.int32)
+
+
+def _stirred(key: Key, rows: int, columns: int) -> Array:
+    """Return a pseudo-random permutation of a grid: a Feistel network on (row, column).
+
+    In turn, every row number moves by a hash of the column, and every column by a hash of the row,
+    around the grid. Each such move can be taken back, so that all of them are a permutation.
+    """
+    number = jnp.arange(rows * columns, dtype=jnp.uint32)
+    row, column = number // columns, number % columns
+    words = jax.random.bits(key, (STIRS, 2), jnp.uint32)
+    for turn in range(STIRS):
+        row = _moved(row, _hash(column, words[turn, 0]), rows)
+        column = _moved(column, _hash(row, words[turn, 1]), columns)
+    return (row * columns + column).astype(jnp.int32)
+
+
+def _moved(place: Array, hashed: Array, size: int) -> Array:
+    """Go on around a circle of ``size`` places, by as many as the hash says."""
+    # Single precision holds 24 bits: more than there are places in practice, and no slow division.
+    step = (hashed >> 8).astype(jnp.float32) * np.float32(size * 2.0**-24)
+    moved = place + step.astype(jnp.uint32)
+    return jnp.where(moved >= size, moved - jnp.uint32(size), moved)
+
+
+def _hash(value: Array, word: Array) -> Array:
+    """Mix 32 bits thoroughly (the finaliser of MurmurHash3)."""
+    mixed = value * jnp.uint32(0x9E3779B1) ^ word
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        mixed = (mixed ^ (mixed >> shift)) * jnp.uint32(factor)
+    return mixed ^ (mixed >> 16)
 
 
 def shuffled_batches(key: Key, data: Dataset, rows: Array, batch_size: int) -> Dataset:
@@ -90,6 +124,6 @@ def shuffled_batches(key: Key, data: Dataset, rows: Array, batch_size: int) -> D
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
     dealt = jnp.concatenate([rows, fill])
     if num_batches > 1:
-        dealt = dealt[random_order(key, num_batches * size)]
+        dealt = dealt[random_order(key, num_batches, size)]
     epoch = take(data, dealt)
     return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)

@@ -134,6 +134,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
     wanted = parser.parse_args().only.split(",")
+    if unknown := set(wanted) - set(PARTS):
+        parser.error(f"--only must name some of {', '.join(PARTS)}. Got {', '.join(sorted(unknown))}.")
     console = Console()
     found = page.read_parts()
     for name in wanted:

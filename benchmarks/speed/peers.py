@@ -51,10 +51,10 @@ def posteriors(case: Case, step: int) -> tuple[Callable[[], Any], int]:
     from posteriors.sgmcmc import sgld
     from torch.func import functional_call
 
-    from benchmarks.speed.torch_way import Slices
+    from benchmarks.speed.torch_way import Slices, network_of
 
     x, y = (torch.from_numpy(array) for array in case.data())
-    network = _perceptron(case, case.outputs)
+    network = network_of(case, case.widths, case.outputs)
     params = dict(network.named_parameters())
 
     def log_posterior(params: Any, batch: Any) -> tuple:
@@ -88,15 +88,10 @@ def _plain_perceptron(case: Case) -> None:
         raise KeyError("timed on the UCI sizes only")
 
 
-def _perceptron(case: Case, outputs: int) -> Any:
-    from torch import nn
-
-    (features,), (width,) = case.shape, case.widths
-    return nn.Sequential(nn.Linear(features, width), nn.ReLU(), nn.Linear(width, outputs))
-
-
 def _two_outputs(case: Case) -> Any:
-    return _perceptron(case, 2 * case.outputs)
+    from benchmarks.speed.torch_way import network_of
+
+    return network_of(case, case.widths, 2 * case.outputs)
 
 
 def _fit(model: Any, case: Case) -> None:

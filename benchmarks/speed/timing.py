@@ -1,4 +1,4 @@
-"""Times of a gradient step: vebnn's, and how many times as long others take."""
+"""Programs timed in turn."""
 
 import statistics
 from collections.abc import Sequence
@@ -17,10 +17,6 @@ class Timing:
     job: tuple
     seconds: dict[str, float]
     missing: dict[str, str]
-
-    def ratio(self, name: str, to: str) -> float:
-        """Return how many times as long one program takes as another."""
-        return self.seconds[name] / self.seconds[to]
 
 
 def measure(

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks.speed.cases import Case
+from vebnn.presets import LEARNING_RATES
 
-RATES = (1e-4, 3e-4, 7e-4, 1e-3, 3e-3)
 Loss = Callable[[nn.Module, tuple[Tensor, ...]], Tensor]
 
 
@@ -88,7 +88,8 @@ class PSGLD(torch.optim.Optimizer):
                 parameter.add_(drift + noise)
 
 
-def _network(case: Case, widths: tuple[int, ...], outputs: int) -> nn.Module:
+def network_of(case: Case, widths: tuple[int, ...], outputs: int) -> nn.Module:
+    """Return a network as PyTorch initialises it."""
     if case.recurrent:
         return Recurrent(case.shape[-1], widths, outputs)
     activation = {"relu": nn.ReLU, "tanh": nn.Tanh}[case.activation]
@@ -134,17 +135,17 @@ def _steps(case: Case, step: int, make_batches: Callable) -> tuple[Callable[[], 
     num_epochs = max(1, case.steps // 10 // case.num_batches)
     every = partial(_train, num_epochs=num_epochs)
     if step == 2:
-        network = _network(case, case.variance_widths, 2 * case.outputs)
+        network = network_of(case, case.variance_widths, 2 * case.outputs)
         batches, loss = make_batches((x, y**2), case.batch), _gamma
         watched = (x, y**2)
         job = partial(every, network, torch.optim.Adam(network.parameters()), loss, batches, watched)
     elif step == 1:
-        network = _network(case, case.widths, case.outputs)
+        network = network_of(case, case.widths, case.outputs)
         batches = make_batches((x, y), case.batch)
         adam = torch.optim.Adam(network.parameters(), weight_decay=1e-5)
         job = partial(every, network, adam, _squared_error, batches, None)
     else:
-        network = _network(case, case.widths, case.outputs)
+        network = network_of(case, case.widths, case.outputs)
         batches = make_batches((x, y, torch.full_like(y, 0.1)), case.batch)
         loss = partial(_posterior, num_batches=case.num_batches)
         job = partial(every, network, PSGLD(network.parameters(), 1e-5), loss, batches, None)
@@ -180,21 +181,21 @@ def _fit(case: Case, share: float) -> None:
     train = _loader((x[:cut], y[:cut]), case.batch)
 
     def search(rate: float) -> tuple[float, int, float]:
-        network = _network(case, case.widths, case.outputs)
+        network = network_of(case, case.widths, case.outputs)
         adam = torch.optim.Adam(network.parameters(), rate, weight_decay=1e-5)
         watched = (x[cut:], y[cut:])
         return *_train(network, adam, _squared_error, train, watched, mean_epochs), rate
 
-    _, _, rate = min(search(rate) for rate in RATES)
+    _, _, rate = min(search(rate) for rate in LEARNING_RATES)
     _, best_epoch, _ = search(rate)
-    network = _network(case, case.widths, case.outputs)
+    network = network_of(case, case.widths, case.outputs)
     adam = torch.optim.Adam(network.parameters(), rate, weight_decay=1e-5)
     _train(network, adam, _squared_error, _loader((x, y), case.batch), None, best_epoch)
     with torch.no_grad():
         mean = network(x)
     for _ in range(2):
         squared = (y - mean) ** 2
-        noise = _network(case, case.variance_widths, 2 * case.outputs)
+        noise = network_of(case, case.variance_widths, 2 * case.outputs)
         adam = torch.optim.Adam(noise.parameters())
         _train(noise, adam, _gamma, _loader((x, squared), case.batch), (x, squared), variance_epochs)
         with torch.no_grad():

@@ -42,6 +42,8 @@ def test_a_recurrent_network_is_compared_with_the_faster_way() -> None:
     claims = results.step_claims([timing(gru, 1, ours=2.0, a=2.4, b=1.8)])
     assert [claim.kept for claim in claims] == [False]
     assert np.isclose(claims[0].found, 0.9)
+    # Nothing is claimed against what was not there.
+    assert results.step_claims([timing(gru, 1, ours=2.0)]) == []
 
 
 def test_steps_show_ratios_and_what_is_missing() -> None:

@@ -16,7 +16,7 @@ from vebnn.types import Array, Dataset, Key
 NO_ROW = -1  # fills up row lists; counts nowhere
 LARGE = 2**16  # rows; with more, training takes so long that compiling does not matter
 WIDE = 100  # sides of a grid that can be stirred well
-STIRS = 4  # Luby and Rackoff (1988): two make a permutation that nobody can tell from a random one
+STIRS = 4  # with ideal hashes two would do (Luby and Rackoff 1988)
 
 
 def round_size(size: int) -> int:

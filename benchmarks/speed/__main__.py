@@ -18,7 +18,7 @@ from benchmarks.speed.cases import CASES, CONCRETE, STEPS
 from benchmarks.speed.programs import CORES, LOADER, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.timing import measure
-from benchmarks.speed.workers import Program
+from benchmarks.speed.workers import Program, held_to
 from vebnn.sheets.sheet import Document, Sheet
 from vebnn.sheets.terminal import print_document
 
@@ -93,7 +93,7 @@ def fits(console: Console) -> Measured:
 
 def growth(console: Console) -> Measured:
     """Time how costs grow, in a process that keeps to one core."""
-    with console.status("growth"), multiprocessing.get_context("spawn").Pool(1) as pool:
+    with console.status("growth"), held_to(1), multiprocessing.get_context("spawn").Pool(1) as pool:
         curves = pool.apply(scaling.curves, (3,))
     page.draw(curves)
     return results.growth_claims(curves), [results.of_curves(curves)]

@@ -4,7 +4,8 @@ import importlib
 import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
@@ -29,6 +30,21 @@ class Program:
     cores: int
 
 
+@contextmanager
+def held_to(cores: int) -> Iterator[None]:
+    """Give the processes that are started inside no more cores; libraries ask for them on import."""
+    allowed, environment = os.sched_getaffinity(0), dict(os.environ)
+    os.sched_setaffinity(0, sorted(allowed)[:cores])
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ[f"{library}_NUM_THREADS"] = str(cores)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+        os.sched_setaffinity(0, allowed)
+
+
 class Worker:
     """The process of a program."""
 
@@ -37,7 +53,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, program))
-        self._process.start()
+        with held_to(program.cores):
+            self._process.start()
 
     def prepare(self, *job: Any) -> str:
         """Build a job; return why that is impossible, or nothing."""
@@ -61,10 +78,6 @@ class Worker:
 
 
 def _serve(pipe: Connection, program: Program) -> None:
-    cores = sorted(os.sched_getaffinity(0))[: program.cores]
-    os.sched_setaffinity(0, cores)
-    for library in ("OPENBLAS", "OMP", "MKL"):
-        os.environ[f"{library}_NUM_THREADS"] = str(program.cores)
     job, num_steps = None, 1
     while True:
         what, arguments = pipe.recv()

@@ -1,12 +1,18 @@
 """The tables of the speed benchmark, and what they are made of."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
+import pytest
 
 from benchmarks.speed import floor, results
 from benchmarks.speed.cases import CASES, CONCRETE, TOY
 from benchmarks.speed.programs import LOADER, PRODUCTS, TENSORS, UQ_BOX, VEBNN
 from benchmarks.speed.scaling import Curve
 from benchmarks.speed.timing import Timing
+from benchmarks.speed.workers import held_to
 
 
 def timing(case=CONCRETE, step: int = 1, **seconds: float) -> Timing:
@@ -27,6 +33,17 @@ def test_products_are_those_of_one_gradient() -> None:
     first = rows * (2 * 3 * gates + 3 * 128 * gates)
     second = rows * (3 * 128 * gates + 3 * 128 * gates)
     assert multiplications(gru) == first + second + 3 * rows * 128 * 3
+
+
+def test_a_process_has_its_cores_from_the_first_import_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    asked = "import os; print(len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS'])"
+    before = os.sched_getaffinity(0)
+    with held_to(1):
+        said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["1", "1"]
+    assert os.sched_getaffinity(0) == before
+    assert "OMP_NUM_THREADS" not in os.environ
 
 
 def test_claims_are_kept_or_not() -> None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
+from vebnn.likelihoods.log_gamma import log_gamma
 from vebnn.types import Array
 
 SMALLEST_PARAMETER = 1e-6
@@ -49,8 +49,8 @@ def log_prob(target: Array, given: NormalInverseGamma) -> Array:
         0.5 * jnp.log(nu / jnp.pi)
         + alpha * jnp.log(omega)
         - (alpha + 0.5) * jnp.log(nu * (target - location) ** 2 + omega)
-        + gammaln(alpha + 0.5)
-        - gammaln(alpha)
+        + log_gamma(alpha + 0.5)
+        - log_gamma(alpha)
     )
 
 

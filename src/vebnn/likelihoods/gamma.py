@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 
+from vebnn.likelihoods.log_gamma import log_gamma
 from vebnn.types import Array
 
 # Added to r before the logarithm: a residual of exactly zero is a finite, if unlikely, event.
@@ -49,4 +49,4 @@ def log_prob(squared_residual: Array, gamma: Gamma) -> Array:
     """Return log Gamma(r | α, λ), elementwise: minus the summand of eq. 6."""
     alpha, lam = gamma
     log_residual = jnp.log(squared_residual + SMALLEST_RESIDUAL)
-    return alpha * jnp.log(lam) - gammaln(alpha) + (alpha - 1) * log_residual - lam * squared_residual
+    return alpha * jnp.log(lam) - log_gamma(alpha) + (alpha - 1) * log_residual - lam * squared_residual

@@ -29,15 +29,17 @@ class GammaHead(eqx.Module):
 
     def variance(self, raw: Array) -> Array:
         """Return the mean; an output of zero says one, the size of rescaled residuals."""
-        mean, _ = jnp.split(raw, 2, axis=-1)
-        return jax.nn.softplus(mean) / np.log(2) + gaussian.SMALLEST_VARIANCE
+        return self._mean_and_shape(raw)[0]
 
     def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
         """Return log Gamma(r), elementwise."""
-        _, free = jnp.split(raw, 2, axis=-1)
-        shape = jax.nn.softplus(free) + gamma.SMALLEST_PARAMETER
-        given = gamma.Gamma(shape, shape / (self.variance(raw) + offset))
-        return gamma.log_prob(squared_residual, given)
+        mean, shape = self._mean_and_shape(raw)
+        return gamma.log_prob(squared_residual, gamma.Gamma(shape, shape / (mean + offset)))
+
+    def _mean_and_shape(self, raw: Array) -> tuple[Array, Array]:
+        # Softplus comes before the split: of a part of an array it would not be vectorised.
+        mean, shape = jnp.split(jax.nn.softplus(raw), 2, axis=-1)
+        return mean / np.log(2) + gaussian.SMALLEST_VARIANCE, shape + gamma.SMALLEST_PARAMETER
 
     log_prob = objective
 

@@ -99,24 +99,14 @@ class Layer(eqx.Module):
     bias: Array  # (3 · units,)
     candidate_bias: Array  # (units,)
 
-    def __call__(self, x: Array) -> Array:
-        """Map ``(time, features)`` to hidden states ``(time, units)``."""
-        # The inputs of all steps are one product; only what needs the state before goes step by step.
-        from_inputs = x @ self.input_weight + self.bias[None]
-
-        def step(state: Array, from_input: Array) -> tuple[Array, Array]:
-            # All gates are one product, too.
-            reset, update, candidate = jnp.split(from_input, 3)
-            from_state = state @ self.hidden_weight
-            to_reset, to_update, to_candidate = jnp.split(from_state, 3)
-            reset = jax.nn.sigmoid(reset + to_reset)
-            update = jax.nn.sigmoid(update + to_update)
-            candidate = jnp.tanh(candidate + reset * (to_candidate + self.candidate_bias))
-            state = candidate + update * (state - candidate)
-            return state, state
-
-        start = jnp.zeros_like(self.candidate_bias)
-        return jax.lax.scan(step, start, from_inputs)[1]
+    def __call__(self, x: Array, state: Array) -> Array:
+        """Return the next state from one step's features and the state before."""
+        reset, update, candidate = jnp.split(x @ self.input_weight + self.bias, 3)
+        to_reset, to_update, to_candidate = jnp.split(state @ self.hidden_weight, 3)
+        reset = jax.nn.sigmoid(reset + to_reset)
+        update = jax.nn.sigmoid(update + to_update)
+        candidate = jnp.tanh(candidate + reset * (to_candidate + self.candidate_bias))
+        return candidate + update * (state - candidate)
 
 
 class RecurrentNetwork(eqx.Module):
@@ -129,8 +119,24 @@ class RecurrentNetwork(eqx.Module):
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map ``(time, features)`` to ``(time, outputs)``; without a key, dropout is switched off."""
-        for layer in self.layers:
-            x = layer(x)
+        states = self._last_states(x)
         if key is not None:
-            x = x * self.dropout(jnp.ones_like(x[:1]), key=key)
-        return x @ self.output_weight + self.output_bias[None]
+            states = states * self.dropout(jnp.ones_like(states[:1]), key=key)
+        return states @ self.output_weight + self.output_bias[None]
+
+    def _last_states(self, x: Array) -> Array:
+        """Return the states of the last layer, ``(time, units)``.
+
+        All layers go through time together. The products with all inputs could be one, before the
+        loop; but its result does not fit into a CPU's cache, and reading it costs more than that saves.
+        """
+
+        def step(states: list[Array], below: Array) -> tuple[list[Array], Array]:
+            new = []
+            for layer, state in zip(self.layers, states, strict=True):
+                below = layer(below, state)
+                new.append(below)
+            return new, below
+
+        start = [jnp.zeros_like(layer.candidate_bias) for layer in self.layers]
+        return jax.lax.scan(step, start, x)[1]

@@ -5,8 +5,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks.speed.cases import Case
+from vebnn.experiments.workers import spread
 
 
 def openblas(case: Case, step: int) -> tuple[Callable[[], Any], int]:
@@ -47,6 +49,18 @@ def xla(case: Case, step: int) -> tuple[Callable[[], Any], int]:
         return jax.lax.scan(body, (first, second), None, length=case.steps)[0]
 
     return lambda: jax.block_until_ready(products(*weights)), case.steps
+
+
+def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
+    """Return the products of as many runs, spread over the cores: what the machine has to give."""
+    return lambda: list(spread(_one_split, [case] * runs)), 1
+
+
+def _one_split(case: Case) -> None:
+    job, _ = openblas(case, 1)
+    with threadpool_limits(1):
+        for _ in range(2):
+            job()
 
 
 def _perceptron_products(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -51,8 +51,7 @@ def fleet(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
 
 def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
     """Return Steps 1 and 3 of many splits, spread over the cores as ``vebnn bench`` does."""
-    cases = [replace(case, steps=4 * case.steps)] * runs
-    return lambda: list(spread(_one_split, cases)), 1
+    return lambda: list(spread(_one_split, [case] * runs)), 1
 
 
 def _one_split(case: Case) -> None:

@@ -46,7 +46,7 @@ def fleet_on_all_cores(case: Case, step: int) -> tuple[Callable[[], Any], int]:
 
 def fleet(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
     """Return Step 1 of many runs, such as the splits of a benchmark."""
-    return steps(case, 1, runs)
+    return steps(replace(case, steps=2 * case.steps), 1, runs)
 
 
 def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:

@@ -77,5 +77,7 @@ def test_exponents() -> None:
     sizes = (10, 100, 1_000)
     assert np.isclose(Curve("rows", "", sizes, (1.0, 10.0, 100.0)).exponent, 1)
     assert np.isclose(Curve("rows", "", sizes, (1.0, 100.0, 10_000.0)).exponent, 2)
-    kept = results.growth_claims([Curve("rows", "an epoch", sizes, (1.0, 11.0, 150.0))])
-    assert [claim.kept for claim in kept] == [False]
+    sheet = results.of_curves([Curve("rows", "an epoch", sizes, (1.0, 10.0, 100.0))])
+    assert [cell.text for cell in sheet.groups[0][0]] == [
+        "an epoch, by rows", "10: 1 s", "100: 10 s", "1,000: 100 s", "1.00",
+    ]  # fmt: skip

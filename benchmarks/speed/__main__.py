@@ -60,7 +60,10 @@ def fleet(console: Console) -> Measured:
             [name, *(short(timing.seconds[where]) for where in (one, every)), f"{gains[-1]:.2f}"]
         )
     text = f"{FLEET} splits as a fleet: throughput of {CORES} cores over that of one"
-    caption = f"{FLEET} runs on the sizes of Concrete. The last line says what the machine has to give."
+    caption = (
+        f"{FLEET} runs on the sizes of Concrete; medians of {FLEET_REPEATS} for one program, else of "
+        f"{REPEATS}. The last line says what the machine has to give."
+    )
     columns = ("", one, every, "throughput")
     return [Claim(text, gains[0], 1.8)], [sheet("Many runs", caption, columns, rows)]
 

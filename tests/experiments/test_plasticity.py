@@ -86,7 +86,7 @@ def bench(folder: Path, **changes) -> tuple[list[dict], str]:
         "materials": [1, 2],
         "sizes": [5, 20],
         "names": ["ME (MSE)", "MVE (pSGLD)", "VeBNN (pSGLD)"],
-        "num_repeats": 2,
+        "repeats": [2],
         "preset": "quick",
         "ablation": None,
         "path": folder / "rows.jsonl",
@@ -98,7 +98,7 @@ def bench(folder: Path, **changes) -> tuple[list[dict], str]:
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:
-    _, text = bench(tmp_path, materials=[2], num_repeats=1)
+    _, text = bench(tmp_path, materials=[2], repeats=[1])
     for name in ("plasticity-2", "plasticity-2-paths", "plasticity-2-reliability"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert f"{name}.png" in text
@@ -119,9 +119,16 @@ def test_every_case_is_run_and_none_twice(tmp_path: Path) -> None:
     assert len({first for size, first in of_repeat}) == 4  # two materials, two repeats
 
 
+def test_sizes_may_have_repeats_of_their_own(tmp_path: Path) -> None:
+    rows, text = bench(tmp_path, materials=[1], repeats=[3, 1])
+    fits = [(row["num_paths"], row["repeat"]) for row in rows if row["method"] == "ME (MSE)"]
+    assert sorted(fits) == [(5, 0), (5, 1), (5, 2), (20, 0)]
+    assert "plasticity-1.png" in text
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_scores_by_hand(tmp_path: Path) -> None:
-    rows, _ = bench(tmp_path, materials=[1], sizes=[20], num_repeats=1)
+    rows, _ = bench(tmp_path, materials=[1], sizes=[20], repeats=[1])
     by_method = {row["method"]: row for row in rows}
     ours, data = by_method["VeBNN (pSGLD)"], made_up(1)
     scale = data.stress.reshape(-1, 3).std(0)
@@ -180,7 +187,8 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
     [
         ({"sizes": [31]}, r"at most 30, the training paths of material 1\. Got 31"),
         ({"sizes": []}, r"at least one material and one number of paths"),
-        ({"num_repeats": 0}, r"The `repeats` must be a whole number of at least 1"),
+        ({"repeats": [0]}, r"The `repeats` must be a whole number of at least 1"),
+        ({"repeats": [3, 2, 1]}, r"one number, or one for each of the 2 sizes. Got 3"),
         ({"preset": "slow"}, r"The `preset` must be one of 'paper', 'quick'. Got 'slow'"),
         ({"ablation": "depth"}, r"The `ablation` must be one of 'loss', 'rounds', 'size'"),
         ({"ablation": "loss"}, r"An ablation is of VeBNN \(pSGLD\) alone\. Got methods ME"),
@@ -237,10 +245,11 @@ def test_every_method_has_settings_that_its_estimator_takes(name: str) -> None:
         make_model(METHODS[name], preset, 50, 0)._settings(50)
 
 
-def test_quick_has_as_many_steps_however_many_paths() -> None:
+def test_quick_has_more_steps_for_more_paths() -> None:
     few, many = settings_for("quick", 50), settings_for("quick", 200)
-    assert few.training.num_epochs == 4 * many.training.num_epochs
-    assert few.chain.burn_in == 4 * many.chain.burn_in
+    # Twice the steps for four times the paths, in epochs that are four times as long.
+    assert few.training.num_epochs == 2 * many.training.num_epochs
+    assert few.chain.burn_in == 2 * many.chain.burn_in
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
@@ -253,6 +262,6 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_fields_are_in_every_row(tmp_path: Path) -> None:
-    bench(tmp_path, materials=[1], sizes=[5], num_repeats=1)
+    bench(tmp_path, materials=[1], sizes=[5], repeats=[1])
     for line in (tmp_path / "rows.jsonl").read_text().splitlines():
         assert FIELDS.keys() <= json.loads(line).keys()

@@ -130,7 +130,9 @@ def bench_plasticity(
     methods: Annotated[
         str, typer.Option(help="Names of methods; those of the paper's figure unless given.")
     ] = "",
-    repeats: Annotated[int, typer.Option(help="Random choices of training paths.")] = 5,
+    repeats: Annotated[
+        str, typer.Option(help="Random choices of training paths: one number, or one per size.")
+    ] = "5",
     preset: Annotated[str, typer.Option(help="How methods are trained: paper or quick.")] = "quick",
     ablation: Annotated[
         str | None, typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, rounds or size.")
@@ -147,7 +149,7 @@ def bench_plasticity(
         _whole("materials", materials),
         _whole("sizes", sizes),
         listed(methods),
-        repeats,
+        _whole("repeats", repeats),
         preset,
         ablation,
         out,

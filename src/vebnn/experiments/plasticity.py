@@ -115,7 +115,7 @@ def bench_plasticity(
     materials: Sequence[int],
     sizes: Sequence[int],
     names: Sequence[str],
-    num_repeats: int,
+    repeats: Sequence[int],
     preset: str,
     ablation: str | None,
     path: Path,
@@ -128,19 +128,19 @@ def bench_plasticity(
       materials: 1, 2 or both.
       sizes: numbers of training paths.
       names: of the methods; none takes those of the paper's figure. Not for ablations.
-      num_repeats: random choices of training paths, 0, 1, ….
+      repeats: how many random choices of training paths; one number for all sizes, or one for each.
       preset: ``"paper"`` or ``"quick"``.
       ablation: ``"loss"``, ``"rounds"`` or ``"size"``: variants of VeBNN (pSGLD) instead of methods.
       path: file of rows; finished ones are not run again.
       folder: for the figures.
       console: where the progress bar and the tables go.
     """
-    require_whole("repeats", num_repeats, 1)
     require_one_of("preset", preset, PRESETS)
     for size in sizes:
         require_whole("sizes", size, 5)
     if not materials or not sizes:
         raise ValueError("The benchmark needs at least one material and one number of paths. Got none.")
+    repeats_of = _repeats_of(sizes, repeats)
     variants = _variants(names, ablation)
     for method in variants:
         make_model(METHODS.get(method, METHODS["VeBNN (pSGLD)"]), preset, sizes[0], 0)
@@ -156,8 +156,9 @@ def bench_plasticity(
         ResultsFile(path, stamp(experiment, preset=preset)),
         [
             {"material": material, "num_paths": size, "method": method, "repeat": repeat}
-            for repeat in range(num_repeats)
+            for repeat in range(max(repeats))
             for size in sizes
+            if repeat < repeats_of[size]
             for material in materials
             for method in variants
         ],
@@ -184,6 +185,17 @@ def bench_plasticity(
             console.print(f"Figure: {picture}", highlight=False, soft_wrap=True)
     console.print(f"Rows: {path}", highlight=False, soft_wrap=True)
     return rows
+
+
+def _repeats_of(sizes: Sequence[int], repeats: Sequence[int]) -> dict[int, int]:
+    for one in repeats:
+        require_whole("repeats", one, 1)
+    if len(repeats) not in (1, len(sizes)):
+        raise ValueError(
+            f"The `repeats` must be one number, or one for each of the {len(sizes)} sizes. "
+            f"Got {len(repeats)}."
+        )
+    return dict(zip(sizes, [*repeats] * (len(sizes) // len(repeats)), strict=True))
 
 
 def _variants(names: Sequence[str], ablation: str | None) -> Mapping[str, dict[str, Any]]:

@@ -87,12 +87,17 @@ def best_variants(rows: Sequence[Row]) -> list[str]:
 
 
 def series_of(rows: Sequence[Row]) -> list[Series]:
-    """Return one series per method: its numbers by size and repeat."""
+    """Return one series per method: its numbers by size and repeat, NaN where there are fewer."""
     by_size = _by_size(rows)
+    most = max(len(group) for by_method in by_size.values() for group in by_method.values())
+
+    def numbers(group: list[Row], field: str) -> list[float]:
+        return [row[field] for row in group] + [np.nan] * (most - len(group))
+
     found = []
     for name in dict.fromkeys(row["method"] for row in rows):
         values = {
-            field: np.array([[row[field] for row in group[name]] for group in by_size.values()], float)
+            field: np.array([numbers(group[name], field) for group in by_size.values()], float)
             for field in FIELDS
         }
         found.append(Series(name, np.array(list(by_size)), values))

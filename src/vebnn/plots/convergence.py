@@ -30,7 +30,7 @@ class Series(NamedTuple):
 
     name: str
     sizes: np.ndarray  # numbers of rows
-    values: Mapping[str, np.ndarray]  # panel → (sizes, seeds)
+    values: Mapping[str, np.ndarray]  # panel → (sizes, seeds), NaN where there is none
 
 
 def plot_convergence(
@@ -69,12 +69,11 @@ def plot_convergence(
                 colour, marker = looks[series.name]
                 # The method of the paper is blue in every figure.
                 colour = BLUE if series.name.startswith("VeBNN") else colour
-                panel.fill_between(
-                    series.sizes, values.min(1), values.max(1), color=colour, alpha=0.15, linewidth=0
-                )
+                low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+                panel.fill_between(series.sizes, low, high, color=colour, alpha=0.15, linewidth=0)
                 panel.plot(
                     series.sizes,
-                    np.median(values, axis=1),
+                    np.nanmedian(values, axis=1),
                     color=colour,
                     marker=marker,
                     markersize=4.5,

@@ -98,7 +98,7 @@ def bench_uci(
     ),
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
-    from vebnn.comparison.measures import find_metrics
+    from vebnn.comparison.measures import usual_metrics
     from vebnn.comparison.reading import read_results
     from vebnn.comparison.summary import summarise
     from vebnn.experiments import uci
@@ -116,7 +116,7 @@ def bench_uci(
         jobs=jobs,
         scheduler=scheduler,
     )
-    summary = summarise(read_results([out], preset=preset), find_metrics(uci.METRICS))
+    summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
     console.print(f"Rows: {out}", highlight=False, soft_wrap=True)
 

@@ -8,13 +8,16 @@ from rich.console import Console
 
 from vebnn.cli.groups import listed
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci.")]
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci or plasticity.")
+]
 Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Folder for Markdown, LaTeX, HTML and CSV files."),
 ]
 Metrics = Annotated[
-    str, typer.Option("--metric", help="Fields of the rows, such as tll,crps; one table for each.")
+    str,
+    typer.Option("--metric", help="Fields of rows, such as tll,crps; the paper's unless given."),
 ]
 Preset = Annotated[str | None, typer.Option(help="Only rows that were made with this preset.")]
 Methods = Annotated[str, typer.Option(help="Only these methods, separated by commas.")]
@@ -32,7 +35,7 @@ Paper = Annotated[
 def table(
     files: Files,
     out: Out = None,
-    metric: Metrics = "tll,rmse,coverage,interval_length",
+    metric: Metrics = "",
     preset: Preset = None,
     methods: Methods = "",
     datasets: Datasets = "",
@@ -40,18 +43,18 @@ def table(
     paper: Paper = None,
 ) -> None:
     """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
-    from vebnn.comparison.measures import find_metrics
+    from vebnn.comparison.measures import find_metrics, usual_metrics
     from vebnn.comparison.reading import read_results
     from vebnn.comparison.summary import summarise, write_summary
     from vebnn.sheets.terminal import print_document
 
-    metrics = find_metrics(listed(metric))
+    chosen = find_metrics(listed(metric)) if metric else None
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
     results = read_results(
         files, preset=preset, mix=mix, methods=listed(methods), datasets=listed(datasets)
     )
-    summary = summarise(results, metrics)
+    summary = summarise(results, chosen or usual_metrics(results.experiment))
     written = [] if out is None else write_summary(summary, out, paper=paper)
     print_document(summary.document(paper=paper is True), Console())
     if written:

@@ -12,7 +12,7 @@ from vebnn.comparison.reading import Results
 from vebnn.comparison.statistics import SignedRank, paired, signed_rank
 from vebnn.methods import METHODS
 
-FIELDS = ("tll", "crps", "rmse")
+FIELDS = ("tll", "crps", "rmse", "wasserstein", "rmse_percent")
 
 
 class OnDataset(NamedTuple):

@@ -61,11 +61,48 @@ def _all() -> list[Metric]:
         Metric("ece", "ECE", "expected calibration error", "smaller", decimals=3),
         Metric("winkler", "Winkler", "interval score of 95 % intervals", "smaller", in_units=True),
         Metric("seconds", "seconds", "time of one fit", "smaller", in_units=True, tested=False),
+        # Where the truth is known.
+        Metric("rmse_percent", "RMSE %", "error of the mean in percent", "smaller", in_units=True),
+        Metric(
+            *("wasserstein", "WA", "Wasserstein distance of predicted from true mean and noise"),
+            *("smaller",),
+            in_units=True,
+            decimals=4,
+        ),
+        Metric("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth", "larger"),
+        Metric(
+            *("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals"),
+            *("target", TARGET_COVERAGE),
+            tested=False,
+            decimals=3,
+        ),
+        Metric(
+            *("epistemic_interval_length", "epistemic TIL", "length of these intervals", "smaller"),
+            tested=False,
+            decimals=3,
+        ),
+        Metric(
+            *("epistemic_calibration_error", "epistemic ECE", "their expected calibration error"),
+            *("smaller",),
+            decimals=4,
+        ),
     ]
 
 
 METRICS = {metric.field: metric for metric in _all()}
-PAPERS_METRICS = ("tll", "rmse", "coverage", "interval_length")
+# The paper's, by the experiment that rows come from.
+PAPERS_METRICS = {
+    "uci": ("tll", "rmse", "coverage", "interval_length"),
+    "plasticity": (
+        *("rmse_percent", "wasserstein", "epistemic_log_likelihood", "epistemic_coverage"),
+        *("epistemic_interval_length", "epistemic_calibration_error"),
+    ),
+}
+
+
+def usual_metrics(experiment: str) -> list[Metric]:
+    """Return the metrics that the paper has for an experiment; those of UCI data for any other."""
+    return find_metrics(PAPERS_METRICS.get(experiment.partition(" ")[0], PAPERS_METRICS["uci"]))
 
 
 def find_metrics(fields: Sequence[str]) -> list[Metric]:

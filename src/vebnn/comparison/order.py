@@ -1,5 +1,6 @@
 """Which methods belong together, and in which order methods and data sets stand."""
 
+import re
 from collections.abc import Iterable
 
 from vebnn.comparison.published import published_datasets
@@ -39,6 +40,13 @@ def ordered_methods(names: Iterable[str]) -> list[str]:
 
 
 def ordered_datasets(names: Iterable[str]) -> list[str]:
-    """Return data sets in the order of the paper's columns, then the others."""
+    """Return data sets in the order of the paper's columns, then the others: 50 comes before 100."""
     found, papers = set(names), published_datasets()
-    return [name for name in papers if name in found] + sorted(found.difference(papers))
+    others = sorted(found.difference(papers), key=_with_numbers)
+    return [name for name in papers if name in found] + others
+
+
+def _with_numbers(name: str) -> list[tuple[str, int]]:
+    # Text and numbers take turns, so that like is compared with like.
+    parts = re.split(r"(\d+)", name)
+    return [(text, int(number)) for text, number in zip(parts[::2], [*parts[1::2], 0], strict=True)]

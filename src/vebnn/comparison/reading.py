@@ -119,11 +119,15 @@ def _row(path: Path, number: int, line: bytes) -> Row:
         row = None
     if not isinstance(row, dict):
         raise ValueError(f"{where} is not a JSON object. Delete the line.")
+    if "material" in row:
+        # Each material with each number of paths is a data set, and each choice of paths a split.
+        name = f"material {row['material']}, {row.get('num_paths')} paths"
+        row = {"dataset": name, "split": row.get("repeat"), **row}
     for field in ("dataset", "method"):
         if not isinstance(row.get(field), str):
             raise ValueError(
                 f"{where} must have the name of a {field}. Got {row.get(field)!r}. "
-                f"The tables are made of rows of vebnn bench uci."
+                f"The tables are made of rows of vebnn bench uci or plasticity."
             )
     if row.get("skipped"):
         return row

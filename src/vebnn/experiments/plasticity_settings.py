@@ -100,7 +100,7 @@ def _quick(num_paths: int) -> Settings:
         return epochs_of_steps(round(more * steps), num_paths, batch, fewest=1)
 
     training = Training(epochs(400), learning_rate=3e-3, batch_size=batch, patience=epochs(100))
-    num_folds = 3
+    num_folds = 5
     chain = PSGLD(
         num_samples=20,
         burn_in=epochs(100),

@@ -21,7 +21,6 @@ from vebnn.runtime import available_cores
 from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
-METRICS = ("tll", "rmse", "coverage", "interval_length")  # the paper's tables, in its order
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "all": (*ALL, *PEERS),

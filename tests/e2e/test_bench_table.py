@@ -104,3 +104,29 @@ def test_page_sorts_in_light_and_dark(call, browser: Browser, rows: Path) -> Non
 
 def methods(page: Page, table: str) -> list[str]:
     return page.locator(f"{table} td:first-child").all_inner_texts()
+
+
+def test_rows_of_sequences_make_tables_of_their_own_metrics(tmp_path: Path) -> None:
+    made = [
+        {
+            "experiment": "plasticity",
+            "material": 1,
+            "num_paths": paths,
+            "repeat": repeat,
+            "method": method,
+            "wasserstein": distance + 0.01 * repeat,
+            "rmse_percent": 10.0,
+            "epistemic_coverage": None,
+        }
+        for paths in (1000, 50, 200)
+        for repeat in range(3)
+        for method, distance in (("MVE (pSGLD)", 0.2), ("VeBNN (pSGLD)", 0.1))
+    ]
+    rows = write(tmp_path / "rows.jsonl", made)
+    finished = run("bench", "table", str(rows), "--out", "tables", cwd=tmp_path)
+    text = (tmp_path / "tables" / "tables.md").read_text()
+    columns = [f"material 1, {paths} paths" for paths in (50, 200, 1000)]
+    assert f"| method | {' | '.join(columns)} | rank |" in text
+    assert "0.1100 (0.0100)" in text
+    assert "Does cooperation help? WA" in text
+    assert "No row has a number for epistemic_log_likelihood, epistemic_coverage" in finished.stdout

@@ -5,6 +5,7 @@ import pytest
 
 from settings import quick
 from vebnn import VeBNNRegressor
+from vebnn.cooperative import algorithm
 from vebnn.observers import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -49,6 +50,40 @@ def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
     model = quick(rounds=2, verbose=1).fit(*data)
     assert "Round 2 · Step 1" in stages.names
     assert len(model.rounds_) == 2
+
+
+def test_geometric_residuals_are_between_the_others(monkeypatch):
+    """Few rows: the fold networks err, and the mean network has learned some noise by heart."""
+    learned = []
+
+    def keep(_key, _skeleton, _head, _start, _data, residuals, *rest, **more):
+        learned.append(np.sqrt(np.mean(residuals.squared)))
+        return train_variance(_key, _skeleton, _head, _start, _data, residuals, *rest, **more)
+
+    train_variance = algorithm.train_variance
+    monkeypatch.setattr(algorithm, "train_variance", keep)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=60)
+    for residuals in ("in_sample", "geometric", "cross_fit"):
+        quick(residuals=residuals, refit=False).fit(X, y)
+    inside, both, outside = learned
+    assert inside < both < outside
+
+
+def test_the_product_of_residuals_is_noise_for_least_squares():
+    """What the geometric mean of both residuals rests on: r·r₋ᵢ = r²/(1−h) has the mean σ²."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(12), rng.normal(size=(12, 3))])
+    noise = 0.7 * rng.normal(size=(12, 20_000))
+    inside = noise - X @ np.linalg.lstsq(X, noise, rcond=None)[0]
+    outside = np.empty_like(noise)
+    for row in range(12):
+        others = np.delete(np.arange(12), row)
+        outside[row] = noise[row] - X[row] @ np.linalg.lstsq(X[others], noise[others], rcond=None)[0]
+    assert (inside * outside >= 0).all()
+    np.testing.assert_allclose(np.mean(inside * outside, axis=1), 0.49, rtol=0.05)
+    assert np.mean(inside**2) < 0.4 < 0.6 < np.mean(outside**2)
 
 
 def test_a_refit_sees_all_rows(data, stages):

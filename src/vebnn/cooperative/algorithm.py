@@ -47,7 +47,8 @@ class Cooperative:
         (Algorithm 1); ``"validation"`` the one with the smallest validation NLL; ``"last"`` the last.
       residuals: where Step 2's residuals come from. ``"in_sample"``: the network that was trained on
         them (paper). ``"cross_fit"``: networks that never saw them, less those networks' own spread.
-      num_folds: number of networks for ``"cross_fit"``.
+        ``"geometric"``: the geometric mean of the squares of both, networks that saw them and others.
+      num_folds: number of networks that each never see some of the rows.
       rescale_residuals: give Step 2 residuals of mean one, per output.
       variance_loss: the likelihood of Step 2; ``"gamma"`` in the paper.
       mean_training: Step 1's training.
@@ -65,7 +66,7 @@ class Cooperative:
     rounds: int
     iterate: Literal["posterior", "mean"]
     choose_round: Literal["marginal_likelihood", "validation", "last"]
-    residuals: Literal["in_sample", "cross_fit"]
+    residuals: Literal["in_sample", "cross_fit", "geometric"]
     num_folds: int
     rescale_residuals: bool
     variance_loss: VarianceLoss
@@ -150,7 +151,7 @@ def fit_cooperative(
         else:
             point = _point_posterior(means, learner.skeleton)
             reports.append(learner.score(number, noise, noise_variance, point).report)
-        if not last and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
+        if not last and (settings.iterate == "mean" or settings.residuals != "in_sample"):
             # The noise just learned reweights the rows of the next mean (paper, appendix on bias).
             means = learner.step_1(noise_variance, attempt=number)
     chosen = results[_choose([result.report for result in results], settings.choose_round)]
@@ -180,7 +181,7 @@ class _Learner:
         self.head = VARIANCE_HEADS[settings.variance_loss]
         self.in_shape = data.x.shape[1:]
         *self.steps, self.out_size = data.target.shape[1:]
-        self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
+        self.num_folds = settings.num_folds if settings.residuals != "in_sample" else 0
         self.num_folds = min(self.num_folds, len(data.x)) if len(data.x) > 1 else 0
         self.starts, self.skeleton = self._networks(
             settings.network,
@@ -311,7 +312,11 @@ class _Learner:
         if self.num_folds > 1:
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             unseen: OutOfFold = out_of_fold(self.skeleton, folds, self.split, data.x)
-            return Residuals((unseen.mean - data.target) ** 2, unseen.variance + data.variance)
+            outside = unseen.mean - data.target
+            if self.settings.residuals == "cross_fit":
+                return Residuals(outside**2, unseen.variance + data.variance)
+            inside = evaluate(self.skeleton, _first(means.params), data.x) - data.target
+            return Residuals(np.abs(inside * outside), data.variance)
         if earlier is None:
             mean = evaluate(self.skeleton, _first(means.params), data.x)
         else:

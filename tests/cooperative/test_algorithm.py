@@ -52,38 +52,29 @@ def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
     assert len(model.rounds_) == 2
 
 
-def test_geometric_residuals_are_between_the_others(monkeypatch):
-    """Few rows: the fold networks err, and the mean network has learned some noise by heart."""
+def test_later_rounds_may_learn_from_the_bayesian_network(data, stages, monkeypatch):
     learned = []
 
-    def keep(_key, _skeleton, _head, _start, _data, residuals, *rest, **more):
-        learned.append(np.sqrt(np.mean(residuals.squared)))
-        return train_variance(_key, _skeleton, _head, _start, _data, residuals, *rest, **more)
+    def keep(key, skeleton, head, start, rows, residuals, *rest, **more):
+        learned.append(residuals)
+        return train_variance(key, skeleton, head, start, rows, residuals, *rest, **more)
 
     train_variance = algorithm.train_variance
     monkeypatch.setattr(algorithm, "train_variance", keep)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = np.sin(X[:, 0]) + 0.5 * rng.normal(size=60)
-    for residuals in ("in_sample", "geometric", "cross_fit"):
-        quick(residuals=residuals, refit=False).fit(X, y)
-    inside, both, outside = learned
-    assert inside < both < outside
-
-
-def test_the_product_of_residuals_is_noise_for_least_squares():
-    """What the geometric mean of both residuals rests on: r·r₋ᵢ = r²/(1−h) has the mean σ²."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([np.ones(12), rng.normal(size=(12, 3))])
-    noise = 0.7 * rng.normal(size=(12, 20_000))
-    inside = noise - X @ np.linalg.lstsq(X, noise, rcond=None)[0]
-    outside = np.empty_like(noise)
-    for row in range(12):
-        others = np.delete(np.arange(12), row)
-        outside[row] = noise[row] - X[row] @ np.linalg.lstsq(X[others], noise[others], rcond=None)[0]
-    assert (inside * outside >= 0).all()
-    np.testing.assert_allclose(np.mean(inside * outside, axis=1), 0.49, rtol=0.05)
-    assert np.mean(inside**2) < 0.4 < 0.6 < np.mean(outside**2)
+    model = quick(rounds=2, residuals="posterior", choose_round="last", verbose=1).fit(*data)
+    assert "Round 2 · Step 1" not in stages.names
+    first, second = learned
+    # Round 1 is cross-fitted, and the networks of the folds do not agree; round 2 is not.
+    assert (first.offset > 0).all()
+    assert (second.offset == 0).all()
+    once = quick(rounds=1, residuals="posterior").fit(*data)
+    scale = np.std(data[1])
+    expected = ((once.predict(data[0]) - data[1]) / scale) ** 2
+    np.testing.assert_allclose(second.squared[:, 0], expected, rtol=1e-3, atol=1e-6)
+    assert model.chosen_round_ == 2
+    np.testing.assert_array_equal(
+        once.predict(data[0]), quick(rounds=1, residuals="cross_fit").fit(*data).predict(data[0])
+    )
 
 
 def test_a_refit_sees_all_rows(data, stages):

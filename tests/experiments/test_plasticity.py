@@ -92,6 +92,7 @@ def bench(folder: Path, **changes) -> tuple[list[dict], str]:
         "path": folder / "rows.jsonl",
         "folder": folder,
         "console": console,
+        "jobs": 1,
     }
     rows = plasticity.bench_plasticity(**(arguments | changes))
     return rows, console.file.getvalue()  # type: ignore[attr-defined]
@@ -232,7 +233,8 @@ def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(plasticity, "make_model", make_model)
     case = {"material": 1, "method": "VeBNN (MC-Dropout)", "num_paths": 8, "repeat": 0}
-    row = plasticity.score_case(case, "quick", {"variance_loss": "natural"})
+    changes = {"VeBNN (MC-Dropout)": {"variance_loss": "natural"}}
+    row = plasticity.score_case("quick", changes, case)
     assert 0 < row["rmse_percent"] < 1_000
     assert row["epistemic_coverage"] is not None
     assert len(row["curve"]["mean"]) == STEPS

@@ -141,6 +141,10 @@ def bench_plasticity(
         "results/plasticity.jsonl"
     ),
     figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Fits at once, a core each; 1 gives one fit all cores."),
+    ] = None,
 ) -> None:
     """Learn the stress of a strain history, where the true mean and noise are known."""
     from vebnn.experiments import plasticity
@@ -155,6 +159,7 @@ def bench_plasticity(
         out,
         figures,
         Console(),
+        jobs=jobs,
     )
 
 

@@ -47,7 +47,7 @@ class Cooperative:
         (Algorithm 1); ``"validation"`` the one with the smallest validation NLL; ``"last"`` the last.
       residuals: where Step 2's residuals come from. ``"in_sample"``: the network that was trained on
         them (paper). ``"cross_fit"``: networks that never saw them, less those networks' own spread.
-        ``"geometric"``: the geometric mean of the squares of both, networks that saw them and others.
+        ``"posterior"``: that in round 1, then the Bayesian network of the round before (Algorithm 1).
       num_folds: number of networks that each never see some of the rows.
       rescale_residuals: give Step 2 residuals of mean one, per output.
       variance_loss: the likelihood of Step 2; ``"gamma"`` in the paper.
@@ -66,7 +66,7 @@ class Cooperative:
     rounds: int
     iterate: Literal["posterior", "mean"]
     choose_round: Literal["marginal_likelihood", "validation", "last"]
-    residuals: Literal["in_sample", "cross_fit", "geometric"]
+    residuals: Literal["in_sample", "cross_fit", "posterior"]
     num_folds: int
     rescale_residuals: bool
     variance_loss: VarianceLoss
@@ -151,7 +151,7 @@ def fit_cooperative(
         else:
             point = _point_posterior(means, learner.skeleton)
             reports.append(learner.score(number, noise, noise_variance, point).report)
-        if not last and (settings.iterate == "mean" or settings.residuals != "in_sample"):
+        if not last and (settings.iterate == "mean" or settings.residuals == "cross_fit"):
             # The noise just learned reweights the rows of the next mean (paper, appendix on bias).
             means = learner.step_1(noise_variance, attempt=number)
     chosen = results[_choose([result.report for result in results], settings.choose_round)]
@@ -309,14 +309,10 @@ class _Learner:
 
     def _residuals(self, means: Trained, earlier: Posterior | None) -> Residuals:
         data = self.data
-        if self.num_folds > 1:
+        if self.num_folds > 1 and (earlier is None or self.settings.residuals == "cross_fit"):
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             unseen: OutOfFold = out_of_fold(self.skeleton, folds, self.split, data.x)
-            outside = unseen.mean - data.target
-            if self.settings.residuals == "cross_fit":
-                return Residuals(outside**2, unseen.variance + data.variance)
-            inside = evaluate(self.skeleton, _first(means.params), data.x) - data.target
-            return Residuals(np.abs(inside * outside), data.variance)
+            return Residuals((unseen.mean - data.target) ** 2, unseen.variance + data.variance)
         if earlier is None:
             mean = evaluate(self.skeleton, _first(means.params), data.x)
         else:

@@ -46,10 +46,10 @@ class VeBNNRegressor(Regressor):
         Steps 1 and 2, then runs Step 3 once.
       choose_round: ``"validation"``, ``"marginal_likelihood"`` (paper) or ``"last"``.
       residuals: ``"cross_fit"`` learns the noise from rows the mean had not seen, ``"in_sample"``
-        (paper) from those it was trained on, which makes the noise look too small. ``"geometric"``
-        takes the product of both residuals: where rows are few and the mean is not well known,
-        ``"cross_fit"`` mistakes its errors for noise.
-      num_folds: networks used for ``"cross_fit"`` and ``"geometric"``.
+        (paper) from those it was trained on, which makes the noise look too small. ``"posterior"``
+        cross-fits in round 1; later rounds learn from the Bayesian network of the round before, for
+        data so few that ``"cross_fit"`` takes errors of the mean for noise. Set ``rounds=2``.
+      num_folds: networks used for ``"cross_fit"`` and ``"posterior"``.
       rescale_residuals: learn the noise relative to its mean size.
       variance_loss: the likelihood of Step 2: ``"gamma"``, whose mean and shape are outputs of the
         variance network; ``"gamma_rate"`` (paper), shape and rate; or, to compare with, ``"nll"``,
@@ -130,7 +130,7 @@ class VeBNNRegressor(Regressor):
         require_whole("num_folds", self.num_folds, 2)
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", self.choose_round, ("validation", "marginal_likelihood", "last"))
-        require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "geometric"))
+        require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
         require_one_of("variance_loss", self.variance_loss, tuple(VARIANCE_HEADS))
         self._check_common(("mean_training", "variance_training"))
         self._check_learning_rates()

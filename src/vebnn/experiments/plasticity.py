@@ -1,6 +1,7 @@
 """The plasticity law: sequences whose true mean and noise are known, from 50 to 1000 training paths."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from vebnn.arguments import require_one_of, require_whole
 from vebnn.datasets.plasticity import Plasticity, load_plasticity
 from vebnn.experiments import plasticity_report as report
 from vebnn.experiments.plasticity_settings import PRESETS, make_model
-from vebnn.experiments.results import ResultsFile, Row, r_hat, run_cases, stamp
+from vebnn.experiments.results import ResultsFile, Row, one_by_one, r_hat, run_cases, stamp
+from vebnn.experiments.workers import spread
 from vebnn.methods import METHODS, find_method
 from vebnn.metrics import (
     LEVELS,
@@ -95,16 +97,17 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
     }
 
 
-def score_case(case: Row, preset: str, changes: dict[str, Any]) -> Row:
+def score_case(preset: str, variants: Mapping[str, dict[str, Any]], case: Row) -> Row:
     """Fit one method to some paths of a material; return its numbers, and its curve for the figure.
 
     Args:
-      case: material, method, number of paths and repeat, which seeds both paths and model.
       preset: how it is trained.
-      changes: of an ablation.
+      variants: what each method changes in the preset.
+      case: material, method, number of paths and repeat, which seeds both paths and model.
     """
     data = load_plasticity(case["material"])
     method = METHODS.get(case["method"], METHODS["VeBNN (pSGLD)"])
+    changes = variants[case["method"]]
     model = make_model(method, preset, case["num_paths"], case["repeat"], **changes)
     model.fit(*training_paths(data, case["num_paths"], case["repeat"]))
     prediction = model.predict_distribution(data.test_strain)
@@ -121,6 +124,8 @@ def bench_plasticity(
     path: Path,
     folder: Path,
     console: Console,
+    *,
+    jobs: int | None = None,
 ) -> list[Row]:
     """Fit every method to every number of paths of every material; print tables, draw figures.
 
@@ -134,6 +139,8 @@ def bench_plasticity(
       path: file of rows; finished ones are not run again.
       folder: for the figures.
       console: where the progress bar and the tables go.
+      jobs: fits at once, each on one core; as many as there are cores by default. A single one has
+        all cores.
     """
     require_one_of("preset", preset, PRESETS)
     for size in sizes:
@@ -162,9 +169,10 @@ def bench_plasticity(
             for material in materials
             for method in variants
         ],
-        lambda case: score_case(case, preset, variants[case["method"]]),
+        partial(score_case, preset, variants),
         console,
         lambda case: f"material {case['material']} · {case['num_paths']} paths · {case['method']}",
+        spread=one_by_one if jobs == 1 else partial(spread, jobs=jobs),
     )
     words = f"{preset} settings" if ablation is None else f"{preset} settings, ablation of {ablation}"
     for material in materials:

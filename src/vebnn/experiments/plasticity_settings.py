@@ -114,7 +114,9 @@ def _quick(num_paths: int) -> Settings:
         "network": GRU((128, 128)),
         "variance_network": GRU((8, 8)),
         # The mean of so few paths is off by more than the noise, and folds would take that for noise.
-        "residuals": "geometric",
+        "residuals": "posterior",
+        "rounds": 2,
+        "choose_round": "last",
         "num_folds": num_folds,
         "mean_training": training,
         "variance_training": Training(

@@ -21,6 +21,7 @@ from vebnn.training import SILENT, Objective, Training, all_rows, train
 from vebnn.types import Dataset
 
 KEY = jax.random.key(0)
+MANY_RUNS = 4  # times the steps of other timings: a second or so for each run, as in a benchmark
 
 
 def steps(case: Case, step: int, runs: int = 1) -> tuple[Callable[[], Any], int]:
@@ -46,12 +47,13 @@ def fleet_on_all_cores(case: Case, step: int) -> tuple[Callable[[], Any], int]:
 
 def fleet(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
     """Return Step 1 of many runs, such as the splits of a benchmark."""
-    return steps(replace(case, steps=2 * case.steps), 1, runs)
+    return steps(replace(case, steps=MANY_RUNS * case.steps), 1, runs)
 
 
 def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
     """Return Steps 1 and 3 of many splits, spread over the cores as ``vebnn bench`` does."""
-    return lambda: list(spread(_one_split, [case] * runs)), 1
+    longer = replace(case, steps=MANY_RUNS * case.steps)
+    return lambda: list(spread(_one_split, [longer] * runs)), 1
 
 
 def _one_split(case: Case) -> None:

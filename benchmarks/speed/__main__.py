@@ -99,7 +99,12 @@ def growth(console: Console) -> Measured:
     with console.status("growth"), held_to(1), multiprocessing.get_context("spawn").Pool(1) as pool:
         curves = pool.apply(scaling.curves, (3,))
     page.draw(curves)
-    return [], [results.of_curves(curves)]
+    claims = [
+        Claim(f"Growth by {one.of}, {one.cost}: exponent", one.exponent, 1.05, at_least=False)
+        for one in curves
+        if one.of in ("rows", "draws")
+    ]
+    return claims, [results.of_curves(curves)]
 
 
 def fresh(console: Console) -> Measured:

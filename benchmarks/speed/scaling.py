@@ -69,7 +69,8 @@ def _epochs(case: Case, times: int, runs: int = 1) -> tuple[Callable[[], Any], i
 
 
 def _epoch(rows: int) -> tuple[Callable[[], Any], int]:
-    return _epochs(replace(BASE, rows=rows), max(1, 300_000 // rows))
+    # Ten at least: a million rows take as long to be brought to the device as an epoch takes.
+    return _epochs(replace(BASE, rows=rows), max(10, 300_000 // rows))
 
 
 def _members(members: int) -> tuple[Callable[[], Any], int]:

@@ -103,6 +103,15 @@ def step_claims(timings: Sequence[Timing]) -> list[Claim]:
     return claims
 
 
+def growth_claims(curves: Sequence[Curve]) -> list[Claim]:
+    """Return what is promised of growth."""
+    return [
+        Claim(f"Growth by {curve.of}, {curve.cost}: exponent", curve.exponent, 1.05, at_least=False)
+        for curve in curves
+        if curve.of in ("rows", "draws")
+    ]
+
+
 def sheet(title: str, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Sheet:
     """Return a table of plain cells."""
     return Sheet(title, caption, columns, [[[Cell(text) for text in row] for row in rows]])

@@ -81,3 +81,5 @@ def test_exponents() -> None:
     assert [cell.text for cell in sheet.groups[0][0]] == [
         "an epoch, by rows", "10: 1 s", "100: 10 s", "1,000: 100 s", "1.00",
     ]  # fmt: skip
+    kept = results.growth_claims([Curve("rows", "an epoch", sizes, (1.0, 11.0, 150.0))])
+    assert [claim.kept for claim in kept] == [False]

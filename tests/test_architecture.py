@@ -11,7 +11,7 @@ ROOT = Path(vebnn.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 LEVELS = (
-    {"runtime", "types", "arguments", "files", "programs", "random_numbers", "sealed"},
+    {"runtime", "types", "arguments", "files", "programs", "random_numbers", "sealed", "interrupts"},
     {"networks", "likelihoods", "datasets", "simulators", "metrics", "preprocessing", "sheets"},
     {"training"},
     {"inference"},

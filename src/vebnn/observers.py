@@ -23,6 +23,7 @@ from rich.progress import Progress as RichProgress
 
 import vebnn
 from vebnn.files import read_arrays, write_arrays
+from vebnn.interrupts import Interrupts
 from vebnn.training import Observer
 
 State = TypeVar("State")
@@ -30,18 +31,25 @@ _SUFFIX = ".stage.safetensors"
 
 
 class Observers:
-    """Several observers as one; a context, because a progress bar must be taken down."""
+    """Several observers as one; a context, because a progress bar must be taken down.
+
+    They hear a Ctrl-C that Python has dropped, too: at the next report.
+    """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
+        self._interrupts = Interrupts()
 
     def __enter__(self) -> "Observers":
+        self._interrupts.__enter__()
         return self
 
     def __exit__(self, kind: type | None, error: Any, trace: TracebackType | None) -> None:
+        finished = kind is None and not self._interrupts.pending
         for observer in self._observers:
             if hasattr(observer, "close"):
-                observer.close(finished=kind is None)
+                observer.close(finished)
+        self._interrupts.__exit__(kind, error, trace)
 
     def restore(self, stage: str, state: State) -> State:
         """Ask each observer for an earlier state."""
@@ -53,6 +61,7 @@ class Observers:
         """Tell each observer."""
         for observer in self._observers:
             observer.report(stage, state, done, total, message)
+        self._interrupts.check()
 
 
 class Progress:

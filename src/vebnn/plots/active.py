@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vebnn.datasets.toy import DATA_RANGE, true_noise_std
-from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, STYLE, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, STYLE, logarithmic, open_frame
 
 _COLOURS = (BLUE, GREEN, ORANGE, GREY)
 _NUM_BINS = 20
@@ -72,10 +72,7 @@ def _finish_curves(axes: Axes, sizes: np.ndarray) -> None:
     axes.set_title("How well the function is known")
     axes.set_xlabel("measurements")
     axes.set_ylabel("RMSE of the mean")
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(matplotlib.ticker.FormatStrFormatter("%g"))
-    axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    logarithmic(axes)
     axes.set_xticks(sizes)
     open_frame(axes)
     handles, labels = axes.get_legend_handles_labels()

@@ -8,7 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, logarithmic, open_frame
 
 # Those of the one-dimensional example.
 PANELS = {
@@ -58,9 +58,7 @@ def plot_convergence(
         for panel, (field, title) in zip(axes, panels.items(), strict=False):
             panel.set_title(title)
             panel.set_xscale("log")
-            if field.endswith(LOGARITHMIC):
-                panel.set_yscale("log")
-            elif min(np.nanmin(one.values[field], initial=0) for one in all_series) < FAR_BELOW:
+            if min(np.nanmin(one.values[field], initial=0) for one in all_series) < FAR_BELOW:
                 panel.set_yscale("symlog", linthresh=10)
             for series in all_series:
                 values = series.values[field]
@@ -80,6 +78,8 @@ def plot_convergence(
                     linewidth=1.8,
                     label=series.name,
                 )
+            if field.endswith(LOGARITHMIC):
+                logarithmic(panel)
             panel.set_xlabel(across)
             panel.set_xticks(all_series[0].sizes, [str(size) for size in all_series[0].sizes])
             panel.minorticks_off()

@@ -8,6 +8,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy import special
 
 from vebnn.files import write_bytes
@@ -43,6 +44,17 @@ def open_frame(axes: Axes) -> None:
     """Leave out the lines above and to the right of a panel, which say nothing."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def logarithmic(axes: Axes) -> None:
+    """Make the vertical scale of what is drawn logarithmic, with numbers as people write them."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    # Less than a decade may have no power of ten in it, so take round numbers as on any other scale.
+    ticks = MaxNLocator(5, steps=(1, 2, 5, 10)) if high < 10 * low else LogLocator(subs=(1, 2, 5))
+    axes.yaxis.set_major_locator(ticks)
+    axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:

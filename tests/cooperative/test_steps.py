@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vebnn import MLP, Training
+from vebnn import GRU, MLP, Training
 from vebnn.cooperative.algorithm import Round, _choose
 from vebnn.cooperative.mean import out_of_fold, train_means
 from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
@@ -110,7 +110,6 @@ def fit_noise(x, squared, offset=0.0, rescale=True, weight=1.0, loss="gamma"):
         Residuals(squared, offset),
         SETTINGS,
         rescale=rescale,
-        posterior=None,
         stage=SILENT,
     )
     return aleatoric_variance(skeleton, head, noise, np.asarray(x, np.float32))
@@ -139,6 +138,39 @@ def test_only_what_exceeds_the_offset_is_noise(loss):
     squared = rng.normal(0, np.sqrt(1.0 + 3.0), x.shape) ** 2
     found = fit_noise(x, squared, offset=3.0, loss=loss)
     assert found.mean() == pytest.approx(1.0, rel=0.2)
+
+
+def test_folds_keep_noise_along_sequences_from_being_learned_by_heart():
+    # The same noise everywhere, but each sequence is all too high or all too low.
+    rng = np.random.default_rng(7)
+    paths = np.cumsum(rng.normal(0, 0.3, (80, 20, 2)), axis=1).astype(np.float32)
+    known, fresh = paths[:16], paths[16:]
+    squared = np.broadcast_to(rng.normal(size=(16, 1, 1)) ** 2, (16, 20, 1)).astype(np.float32)
+    head = VARIANCE_HEADS["gamma"]
+    start, skeleton = build_networks(
+        GRU((8,)), (20, 2), head.parts, jax.random.split(jax.random.key(0), 1), steps=(20,)
+    )
+
+    def error(fold):
+        noise = train_variance(
+            jax.random.key(1),
+            skeleton,
+            head,
+            start,
+            dataset(known, squared),
+            Residuals(squared, np.zeros_like(squared)),
+            Training(400, learning_rate=1e-2, patience=100),
+            rescale=True,
+            fold=fold,
+            stage=SILENT,
+        )
+        found = aleatoric_variance(skeleton, head, noise, fresh)
+        return np.std(np.log(found)), int(noise.num_epochs)
+
+    by_heart, epochs = error(None)
+    stopped, fewer = error(np.arange(16) % 4)
+    assert fewer < epochs
+    assert stopped < by_heart / 3
 
 
 def test_rescaled_noise_does_not_know_units():

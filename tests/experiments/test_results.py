@@ -1,5 +1,6 @@
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,20 @@ def test_rows_of_other_versions_and_settings_are_kept_but_not_mixed(
     assert worker.done == [0, 1]
     assert len(file.path.read_text().splitlines()) == 4
     assert len(file.rows()) == len(other.rows()) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [({"version": "0.0.0"}, [2]), ({"source": "other"}, [2]), ({"settings": {"power": 3}}, [0, 1, 2])],
+)
+def test_whoever_knows_what_changed_may_mix_versions_but_not_settings(
+    file: ResultsFile, change: Row, again: list[int]
+) -> None:
+    run(ResultsFile(file.path, {**file.stamp, **change}), 2, Worker())
+    worker = Worker()
+    rows = run(replace(file, mix=True), 3, worker)
+    assert worker.done == again
+    assert [row["seed"] for row in rows] == [0, 1, 2]
 
 
 def test_fewer_cases_than_rows(file: ResultsFile) -> None:

@@ -8,6 +8,10 @@ from rich.console import Console
 
 from vebnn.cli.groups import listed, new_group
 
+Mix = Annotated[
+    bool, typer.Option("--mix", help="Count rows of the file that other versions of the code made.")
+]
+
 bench = new_group("Compute the numbers this project claims; an interrupted run is resumed.")
 
 
@@ -96,6 +100,7 @@ def bench_uci(
     out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
         "results/uci.jsonl"
     ),
+    mix: Mix = False,
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
     from vebnn.comparison.measures import usual_metrics
@@ -115,8 +120,9 @@ def bench_uci(
         engine=engine,
         jobs=jobs,
         scheduler=scheduler,
+        mix=mix,
     )
-    summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
+    summary = summarise(read_results([out], preset=preset, mix=mix), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
     console.print(f"Rows: {out}", highlight=False, soft_wrap=True)
 
@@ -145,6 +151,7 @@ def bench_plasticity(
         int | None,
         typer.Option(help="Fits at once, a core each; 1 gives one fit all cores."),
     ] = None,
+    mix: Mix = False,
 ) -> None:
     """Learn the stress of a strain history, where the true mean and noise are known."""
     from vebnn.experiments import plasticity
@@ -160,6 +167,7 @@ def bench_plasticity(
         figures,
         Console(),
         jobs=jobs,
+        mix=mix,
     )
 
 

@@ -257,6 +257,7 @@ class _Learner:
             settings,
             rescale=self.settings.rescale_residuals,
             posterior=watched,
+            fold=self.split.fold if self.num_folds > 1 else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 

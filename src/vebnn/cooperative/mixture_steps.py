@@ -208,7 +208,6 @@ class MixtureSteps:
                 residuals,
                 settings.variance_training,
                 rescale=settings.rescale_residuals,
-                posterior=None,
                 stage=self.stage.within(f"Round {number} · Step 2 · {repeat + 1}"),
             )
             variance = self.noise_variance(noise, data.x)

@@ -11,7 +11,7 @@ from jax.scipy.special import logsumexp
 from vebnn.inference.functions import by_blocks, filled_up
 from vebnn.likelihoods import gaussian
 from vebnn.likelihoods.of_networks import HeadDensity, HeadObjective, IsotropicPrior
-from vebnn.training import Objective, Stage, Training, all_rows, train
+from vebnn.training import NegativeLogLikelihood, Objective, Stage, Training, all_rows, pad_rows, train
 from vebnn.training.batches import take
 from vebnn.types import Array, Dataset, Key, Params
 
@@ -54,7 +54,8 @@ def train_variance(
     settings: Training,
     *,
     rescale: bool,
-    posterior: tuple[np.ndarray, Dataset] | None,
+    posterior: tuple[np.ndarray, Dataset] | None = None,
+    fold: np.ndarray | None = None,
     stage: Stage,
 ) -> Noise:
     """Find the MAP variance network: likelihood of squared residuals, N(0, 1) prior on its weights.
@@ -72,6 +73,9 @@ def train_variance(
       posterior: the outputs of the draws of the round before and the observations they explain.
         If given, early stopping watches the log marginal likelihood, as the paper's code does from
         round 2 on; otherwise the objective itself.
+      fold: which fold each row belongs to. If given, it is trained for as many epochs as networks of
+        the folds were getting better on rows they do not see. Residuals along a sequence are alike,
+        which the likelihood does not know: in the end, a network has those of each one by heart.
       stage: name and watcher of this piece of work.
     """
     weight = np.asarray(data.weight)
@@ -81,24 +85,57 @@ def train_variance(
     learn = data._replace(target=residuals.squared / scale, variance=residuals.offset / scale)
     prior = IsotropicPrior(np.float32(1))
     everything = all_rows(len(data.x))
-    monitor: Any = _WholeObjective(Objective(HeadDensity(skeleton, head), prior))
+    objective, density = Objective(HeadObjective(skeleton, head), prior), HeadDensity(skeleton, head)
+    monitor: Any = _WholeObjective(Objective(density, prior))
+    num_epochs = None
+    if fold is not None:
+        key, key_folds = jax.random.split(key)
+        judge = NegativeLogLikelihood(density)
+        num_epochs = _approved_epochs(key_folds, objective, judge, start, learn, fold, settings, stage)
     if posterior is not None:
         outputs, observed = posterior
         wide = scale.reshape((1,) * len(rows) + scale.shape)
         monitor = _MarginalLikelihood(skeleton, head, outputs, observed, wide)
     trained = train(
         key,
-        Objective(HeadObjective(skeleton, head), prior),
+        objective,
         start,
         learn,
         everything,
         settings,
         watch_rows=everything,
         monitor=monitor,
+        num_epochs=num_epochs,
         stage=stage,
     )
     params = jax.tree.map(lambda leaf: leaf[0], trained.params)
     return Noise(params, scale, trained.num_epochs[0], trained.history[0])
+
+
+def _approved_epochs(
+    key: Key,
+    objective: Objective,
+    judge: NegativeLogLikelihood,
+    start: Params,
+    data: Dataset,
+    fold: np.ndarray,
+    settings: Training,
+    stage: Stage,
+) -> np.ndarray:
+    """Return the median of the epochs at which networks of the folds were best on their own fold."""
+    numbers, own = range(fold.max() + 1), np.arange(len(fold))
+    searched = train(
+        key,
+        objective,
+        jax.tree.map(lambda leaf: jnp.repeat(leaf, len(numbers), axis=0), start),
+        data,
+        pad_rows([own[fold != number] for number in numbers]),
+        settings,
+        watch_rows=pad_rows([own[fold == number] for number in numbers]),
+        monitor=judge,
+        stage=stage.within("folds"),
+    )
+    return np.median(searched.best_epoch, keepdims=True).astype(np.int32)
 
 
 def log_marginal_likelihood(

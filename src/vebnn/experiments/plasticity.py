@@ -126,6 +126,7 @@ def bench_plasticity(
     console: Console,
     *,
     jobs: int | None = None,
+    mix: bool = False,
 ) -> list[Row]:
     """Fit every method to every number of paths of every material; print tables, draw figures.
 
@@ -141,6 +142,7 @@ def bench_plasticity(
       console: where the progress bar and the tables go.
       jobs: fits at once, each on one core; as many as there are cores by default. A single one has
         all cores.
+      mix: whether rows of the file count that another version of the code made.
     """
     require_one_of("preset", preset, PRESETS)
     for size in sizes:
@@ -160,7 +162,7 @@ def bench_plasticity(
             )
     experiment = "plasticity" if ablation is None else f"plasticity · {ablation}"
     rows = run_cases(
-        ResultsFile(path, stamp(experiment, preset=preset)),
+        ResultsFile(path, stamp(experiment, preset=preset), mix),
         [
             {"material": material, "num_paths": size, "method": method, "repeat": repeat}
             for repeat in range(max(repeats))

@@ -1,8 +1,8 @@
 """Rows of results in a file that a second run of the same command goes on with.
 
 One JSON object per line, written as soon as it is known. Every row carries a stamp: the version, the
-settings and a digest of the code that computes. Rows with another stamp stay in the file, but are
-never mixed with those of this run.
+settings and a digest of the code that computes. Rows with another stamp stay in the file, but are not
+mixed with those of this run unless one asks for it, knowing what has changed.
 """
 
 import hashlib
@@ -43,6 +43,8 @@ _ROOMS_THAT_DO_NOT_COUNT = (
     *("simulators/", "tables/"),
     *("experiments/results.py", "experiments/workers.py"),
 )
+# What a stamp says of the code.
+_CODE = ("version", "source")
 
 
 @cache
@@ -74,19 +76,23 @@ class ResultsFile:
     Args:
       path: the file; it and its folder are made when the first row comes.
       stamp: what the rows of this run have in common.
+      mix: whether rows that other code made count, too.
     """
 
     path: Path
     stamp: Mapping[str, Any]
+    mix: bool = False
 
     def rows(self) -> list[Row]:
-        """Return the rows with this stamp, in the order they were written.
+        """Return the rows of this run, in the order they were written.
 
         Raises:
           ValueError: if a line is not a JSON object.
         """
         rows = [json_object(self.path, *line) for line in enumerate(self._whole_lines(), start=1)]
         mine = json.loads(json.dumps(dict(self.stamp)))
+        if self.mix:
+            mine = {name: value for name, value in mine.items() if name not in _CODE}
         return [row for row in rows if all(row.get(name) == value for name, value in mine.items())]
 
     def append(self, row: Row) -> Row:

@@ -64,6 +64,7 @@ def bench_uci(
     engine: str = "local",
     jobs: int | None = None,
     scheduler: str | None = None,
+    mix: bool = False,
 ) -> list[Row]:
     """Score every method on every split of every data set; return the rows, finished ones included.
 
@@ -80,6 +81,7 @@ def bench_uci(
       engine: where fits run, see :func:`~vebnn.experiments.workers.spread`.
       jobs: how many at once.
       scheduler: of a cluster.
+      mix: whether rows of the file count that another version of the code made.
     """
     if num_splits < 1:
         raise ValueError(f"The number of splits must be at least 1. Got {num_splits}.")
@@ -90,7 +92,7 @@ def bench_uci(
             "The benchmark needs at least one data set and one method. "
             f"Got {len(datasets)} and {len(names)}."
         )
-    file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE))
+    file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE), mix)
     missing = {name: why for name in datasets if (why := _missing(name))}
     present = [name for name in datasets if name not in missing]
     if not present:

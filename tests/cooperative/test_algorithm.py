@@ -1,10 +1,11 @@
 """Algorithm 1 as a whole: rounds, variants, interruption."""
 
+import jax
 import numpy as np
 import pytest
 
 from settings import quick
-from vebnn import VeBNNRegressor
+from vebnn import PSGLD, VeBNNRegressor
 from vebnn.cooperative import algorithm
 from vebnn.observers import Checkpoint
 
@@ -50,6 +51,23 @@ def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
     model = quick(rounds=2, verbose=1).fit(*data)
     assert "Round 2 · Step 1" in stages.names
     assert len(model.rounds_) == 2
+
+
+@pytest.mark.parametrize("residuals", ["in_sample", "posterior"])
+def test_only_chains_whose_residuals_were_learned_go_on_in_the_next_round(data, monkeypatch, residuals):
+    runs = []
+
+    def keep(engine, key, problem, stage):
+        runs.append((problem.starts, run(engine, key, problem, stage)))
+        return runs[-1][1]
+
+    run = PSGLD.run
+    monkeypatch.setattr(PSGLD, "run", keep)
+    quick(rounds=2, residuals=residuals, choose_round="last").fit(*data)
+    (first_starts, first), (second_starts, _) = runs
+    ends = jax.tree.map(lambda leaf: leaf[:, -1], first.draws)
+    expected = ends if residuals == "posterior" else first_starts
+    jax.tree.map(np.testing.assert_array_equal, second_starts, expected)
 
 
 def test_later_rounds_may_learn_from_the_bayesian_network(data, stages, monkeypatch):

@@ -1,13 +1,14 @@
 """Algorithm 1: mean network, then rounds of variance network and Bayesian network."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from vebnn.cooperative.mean import OutOfFold, best_learning_rate, out_of_fold, train_means
 from vebnn.cooperative.scores import held_out_nll, leave_one_out_nll
+from vebnn.cooperative.settings import Cooperative
 from vebnn.cooperative.variance import (
     Noise,
     Residuals,
@@ -15,7 +16,7 @@ from vebnn.cooperative.variance import (
     log_marginal_likelihood,
     train_variance,
 )
-from vebnn.inference import Engine, Posterior, Problem
+from vebnn.inference import Posterior, Problem
 from vebnn.inference.functions import (
     evaluate,
     evaluate_draws,
@@ -26,57 +27,10 @@ from vebnn.inference.functions import (
 )
 from vebnn.inference.problem import check_engine
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
-from vebnn.likelihoods.residuals import VARIANCE_HEADS, VarianceLoss
+from vebnn.likelihoods.residuals import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
-from vebnn.training import Objective, Split, Stage, Trained, Training, split_rows
+from vebnn.training import Objective, Split, Stage, Trained, split_rows
 from vebnn.types import Dataset, Key, Params
-
-
-@dataclass(frozen=True)
-class Cooperative:
-    """Settings of Algorithm 1.
-
-    Args:
-      network: recipe of the mean network, which is also the Bayesian network.
-      variance_network: recipe of the variance network.
-      engine: inference engine of Step 3.
-      rounds: K, how often Steps 2 and 3 are repeated.
-      iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2
-        and runs the costly Step 3 once (end of the paper's appendix on bias).
-      choose_round: ``"marginal_likelihood"`` takes the round after the first with the largest LMglk
-        (Algorithm 1); ``"validation"`` the one with the smallest validation NLL; ``"last"`` the last.
-      residuals: where Step 2's residuals come from. ``"in_sample"``: the network that was trained on
-        them (paper). ``"cross_fit"``: networks that never saw them, less those networks' own spread.
-        ``"posterior"``: that in round 1, then the Bayesian network of the round before (Algorithm 1).
-      num_folds: number of networks that each never see some of the rows.
-      rescale_residuals: give Step 2 residuals of mean one, per output.
-      variance_loss: the likelihood of Step 2; ``"gamma"`` in the paper.
-      mean_training: Step 1's training.
-      learning_rates: for Step 1, to choose from by validation loss; empty takes the training's own.
-      variance_training: Step 2's training.
-      weight_decay: L2 factor of Step 1.
-      prior_precision: κ of the Bayesian network's prior N(0, 1/κ).
-      validation_fraction: share of the rows that stops Step 1 early.
-      refit: train Step 1 again on all rows for the best number of epochs.
-    """
-
-    network: Any
-    variance_network: Any
-    engine: Engine
-    rounds: int
-    iterate: Literal["posterior", "mean"]
-    choose_round: Literal["marginal_likelihood", "validation", "last"]
-    residuals: Literal["in_sample", "cross_fit", "posterior"]
-    num_folds: int
-    rescale_residuals: bool
-    variance_loss: VarianceLoss
-    mean_training: Training
-    learning_rates: tuple[float, ...]
-    variance_training: Training
-    weight_decay: float
-    prior_precision: float
-    validation_fraction: float
-    refit: bool
 
 
 class Round(NamedTuple):
@@ -145,7 +99,7 @@ def fit_cooperative(
         noise_variance = aleatoric_variance(learner.variance_skeleton, learner.head, noise, data.x)
         if last or settings.iterate == "posterior":
             # Step 3: Bayesian network, noise fixed.
-            earlier = learner.step_3(number, noise_variance, means)
+            earlier = learner.step_3(number, noise_variance, means, earlier)
             results.append(learner.score(number, noise, noise_variance, earlier))
             reports.append(results[-1].report)
         else:
@@ -261,8 +215,17 @@ class _Learner:
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 
-    def step_3(self, number: int, noise_variance: np.ndarray, means: Trained) -> Posterior:
-        """Infer the Bayesian network with the noise fixed, warm-started from Step 1."""
+    def step_3(
+        self, number: int, noise_variance: np.ndarray, means: Trained, earlier: Posterior | None
+    ) -> Posterior:
+        """Infer the Bayesian network with the noise fixed, warm-started from Step 1 (paper).
+
+        Where residuals are those of the posterior, chains go on from where they ended a round before:
+        such noise has been learned from what they had reached.
+        """
+        starts = means.params
+        if earlier is not None and earlier.markov and self.settings.residuals == "posterior":
+            starts = jax.tree.map(lambda leaf: leaf[:, -1], earlier.draws)
         objective = Objective(
             GaussianNoiseGiven(self.skeleton),
             IsotropicPrior(np.float32(self.settings.prior_precision)),
@@ -271,7 +234,7 @@ class _Learner:
             objective=objective,
             data=self.data._replace(variance=noise_variance + self.data.variance),
             initialise=lambda keys: self._networks(self.settings.network, self.out_size, keys)[0],
-            starts=means.params,
+            starts=starts,
             validation_rows=self.split.set_aside,
             skeleton=self.skeleton,
         )

@@ -211,7 +211,8 @@ class _Learner:
             settings,
             rescale=self.settings.rescale_residuals,
             posterior=watched,
-            fold=self.split.fold if self.num_folds > 1 else None,
+            # Residuals within a sequence are alike; those of single rows all have something to say.
+            fold=self.split.fold if self.num_folds > 1 and self.steps else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 

@@ -49,8 +49,8 @@ class VeBNNRegressor(Regressor):
         (paper) from those it was trained on, which makes the noise look too small. ``"posterior"``
         cross-fits in round 1; later rounds learn from the Bayesian network of the round before, for
         data so few that ``"cross_fit"`` takes errors of the mean for noise. Set ``rounds=2``.
-      num_folds: networks used for ``"cross_fit"`` and ``"posterior"``, in Step 1 for the residuals and
-        in Step 2 to stop the variance network.
+      num_folds: networks used for ``"cross_fit"`` and ``"posterior"``, in Step 1 for the residuals and,
+        if rows are sequences, in Step 2 to stop the variance network.
       rescale_residuals: learn the noise relative to its mean size.
       variance_loss: the likelihood of Step 2: ``"gamma"``, whose mean and shape are outputs of the
         variance network; ``"gamma_rate"`` (paper), shape and rate; or, to compare with, ``"nll"``,

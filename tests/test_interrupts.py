@@ -14,10 +14,12 @@ from vebnn.observers import Observers
 
 
 @pytest.fixture(autouse=True)
-def usual_handler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def dropped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[type]]:
+    """Python's own handler, and the exceptions it drops."""
+    kinds: list[type] = []
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    monkeypatch.setattr(sys, "unraisablehook", lambda dropped: None)
-    yield
+    monkeypatch.setattr(sys, "unraisablehook", lambda facts: kinds.append(facts.exc_type))
+    yield kinds
     signal.signal(signal.SIGINT, before)
 
 
@@ -31,8 +33,9 @@ def interrupt_the_collector() -> None:
     gc.callbacks.remove(pressed)
 
 
-def test_python_drops_an_interrupt_of_the_collector() -> None:
+def test_python_drops_an_interrupt_of_the_collector(dropped: list[type]) -> None:
     interrupt_the_collector()
+    assert dropped == [KeyboardInterrupt]
 
 
 class Listener:
@@ -65,6 +68,16 @@ def test_observers_hear_a_dropped_interrupt_at_the_next_report_or_the_end(
     with pytest.raises(KeyboardInterrupt):
         work(listener, after)
     assert listener.heard == heard
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_handler_is_given_back_even_if_an_observer_fails() -> None:
+    class Clumsy(Listener):
+        def close(self, finished: bool) -> None:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        work(Clumsy(), interrupted_after=0)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -46,10 +46,12 @@ class Observers:
 
     def __exit__(self, kind: type | None, error: Any, trace: TracebackType | None) -> None:
         finished = kind is None and not self._interrupts.pending
-        for observer in self._observers:
-            if hasattr(observer, "close"):
-                observer.close(finished)
-        self._interrupts.__exit__(kind, error, trace)
+        try:
+            for observer in self._observers:
+                if hasattr(observer, "close"):
+                    observer.close(finished)
+        finally:
+            self._interrupts.__exit__(kind, error, trace)
 
     def restore(self, stage: str, state: State) -> State:
         """Ask each observer for an earlier state."""

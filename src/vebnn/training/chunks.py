@@ -14,8 +14,9 @@ import jax
 
 State = TypeVar("State")
 
-# Long enough that Python's part disappears, short enough that Ctrl-C feels immediate.
-PIECE_SECONDS = 0.4
+# Long enough that Python's part disappears, and the wait of each core for the slowest at the end of a
+# piece; short enough that Ctrl-C is obeyed at once.
+PIECE_SECONDS = 1.0
 FIRST_PIECE = 16
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import flatten
 from vebnn.likelihoods.of_networks import IsotropicPrior
-from vebnn.training import Training, all_rows, map_runs, pad_rows, train
+from vebnn.training import Training, all_rows, fleet, map_runs, pad_rows, train
 from vebnn.training.loop import Run, _Advance, _start
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 
@@ -29,6 +29,17 @@ def test_map_runs_passes_what_is_no_array() -> None:
     np.testing.assert_allclose(results, 2.0)
 
 
+def test_a_compiler_without_the_option_does_the_same(monkeypatch, rng: np.random.Generator) -> None:
+    runs = rng.standard_normal((4, 8, 8)).astype(np.float32)
+    work = lambda shared, run: jax.lax.fori_loop(0, 5, lambda _, x: jnp.tanh(x @ run) + shared, run)  # noqa: E731
+    expected = map_runs(work, 1.0, runs)
+    assert fleet._is_known({"xla_cpu_enable_fast_math": False})
+    assert not fleet._is_known({"xla_cpu_has_no_such_option": "1"})
+    monkeypatch.setattr(fleet, "_is_known", lambda options: False)
+    monkeypatch.setattr(fleet, "_compiled", fleet._compiled.__wrapped__)
+    np.testing.assert_allclose(map_runs(work, 1.0, runs), expected, rtol=1e-6)
+
+
 def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
     # Runs differ in everything that may differ: key, start, rows, rate, epochs, and their own prior.
     lists = [np.arange(61), np.arange(0, 61, 2), np.arange(30, 50)]
@@ -44,7 +55,7 @@ def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
         precisions,
         is_leaf=lambda leaf: leaf is None,
     )
-    fleet = train(
+    trained = train(
         key,
         linear.objective,
         three,
@@ -66,11 +77,11 @@ def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
             (linear.data, np.int32(20)),
             Run(one(states), rates[run], epochs[run], rows[run], watch[run], nothing),
         )
-        np.testing.assert_array_equal(fleet.num_epochs[run], alone.epoch)
-        np.testing.assert_array_equal(fleet.best_epoch[run], alone.best_epoch)
-        np.testing.assert_allclose(fleet.history[run], alone.history, rtol=1e-5)
+        np.testing.assert_array_equal(trained.num_epochs[run], alone.epoch)
+        np.testing.assert_array_equal(trained.best_epoch[run], alone.best_epoch)
+        np.testing.assert_allclose(trained.history[run], alone.history, rtol=1e-5)
         np.testing.assert_allclose(
-            flatten(one(fleet.params)), flatten(alone.best_params), rtol=1e-5, atol=1e-6
+            flatten(one(trained.params)), flatten(alone.best_params), rtol=1e-5, atol=1e-6
         )
 
 

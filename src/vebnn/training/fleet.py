@@ -7,6 +7,7 @@ early; on an accelerator they go side by side.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -37,7 +38,8 @@ def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any) -> Tr
     mesh = _mesh(num_devices)
     # Placed as the results will be: otherwise the second call of a loop would compile again.
     runs = jax.device_put(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
-    results = _compiled(function, replicate(shared, num_runs), runs, mesh)
+    compiled = _compiled(all_busy=num_devices == jax.local_device_count())
+    results = compiled(function, replicate(shared, num_runs), runs, mesh)
     return jax.tree.map(lambda leaf: leaf[:num_runs], results) if padding else results
 
 
@@ -63,8 +65,25 @@ def _mesh(num_devices: int) -> Mesh:
     return Mesh(np.asarray(jax.local_devices()[:num_devices]), (_AXIS,))
 
 
-@eqx.filter_jit
-def _compiled(function: Callable, shared: Any, runs: Any, mesh: Mesh) -> Any:
+@cache
+def _compiled(all_busy: bool) -> Callable[[Callable, Any, Any, Mesh], Any]:
+    """Return ``_on_every_device`` compiled; where all cores are busy, no run hands its work on."""
+    in_order = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
+    fits = all_busy and jax.default_backend() == "cpu" and _is_known(in_order)
+    # Equinox passes on what jax.jit takes, which its types do not say.
+    return eqx.filter_jit(_on_every_device, compiler_options=in_order if fits else None)  # type: ignore[call-overload]
+
+
+def _is_known(options: dict[str, Any]) -> bool:
+    """Ask the compiler: which options there are depends on the version of JAX."""
+    try:
+        jax.jit(lambda: 0, compiler_options=options).lower().compile()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _on_every_device(function: Callable, shared: Any, runs: Any, mesh: Mesh) -> Any:
     side_by_side = jax.default_backend() != "cpu"
     # Arrays inside `function` or `shared` are inputs of the program; all else is part of it.
     shared_arrays, static = eqx.partition((function, shared), eqx.is_array)

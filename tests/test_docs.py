@@ -33,6 +33,7 @@ WITH_EXAMPLES = [
     "docs/calibration.md",
     "docs/engines.md",
     "docs/faq.md",
+    "docs/mixture.md",
     "docs/plasticity-data.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/sequences.md",

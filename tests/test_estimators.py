@@ -1,3 +1,4 @@
+import copy
 import os
 import pickle
 import subprocess
@@ -9,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from settings import QUICK, quick
+from settings import QUICK, Stay, quick
 from vebnn import MAP, MLP, PSGLD, Ensemble, Training, VeBNNRegressor
+from vebnn.preprocessing import Standardiser
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -117,12 +119,43 @@ def test_it_works_inside_scikit_learns_tools(data):
 
 def test_rows_of_weight_zero_count_nowhere(data):
     X, y = data
-    spoiled = np.concatenate([y, np.full(30, 1e4)])
-    inputs = np.concatenate([X, X[:30]])
-    weight = np.concatenate([np.ones(120), np.zeros(30)])
-    prediction = quick().fit(inputs, spoiled, weight).predict_distribution(X)
-    assert abs(prediction.mean.mean() - y.mean()) < 2
-    assert prediction.std.max() < 50
+    order = np.random.default_rng(3).permutation(150)
+    spoiled = np.concatenate([y, np.full(30, 1e4)])[order]
+    inputs = np.concatenate([X, np.full((30, 2), 1e30)])[order]
+    kept = order[order < 120]
+    found = quick().fit(inputs, spoiled, order < 120).predict_distribution(X)
+    expected = quick().fit(X[kept], y[kept]).predict_distribution(X)
+    np.testing.assert_array_equal(found.mean, expected.mean)
+    np.testing.assert_array_equal(found.std, expected.std)
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
+def test_a_fit_that_fails_leaves_the_model_as_it_was(model, data, failure, monkeypatch):
+    X, y = data
+    again, expected = copy.copy(model), model.predict(X)
+
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(VeBNNRegressor, "_learn", fail)
+    with pytest.raises(failure):
+        again.fit(1e3 * X[:, :1], 1e5 * y)
+    np.testing.assert_array_equal(again.predict(X), expected)
+    fresh = quick()
+    with pytest.raises(failure):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_a_column_of_equal_numbers_says_nothing(data):
+    # The mean of many times 0.1 is not quite 0.1, and the difference must not become a scale.
+    values = np.column_stack([np.full(100_000, 0.1), np.linspace(0, 1, 100_000)])
+    assert Standardiser.learn(values).scale[0] == 1
+    X, y = data
+    model = quick().fit(np.column_stack([X, np.full(120, 0.1)]), y)
+    new = model.predict(np.column_stack([X, np.full(120, 0.2)]))
+    assert np.abs(new - y.mean()).max() < 10 * y.std()
 
 
 def test_known_measurement_error_is_not_learned_again():
@@ -148,6 +181,17 @@ def test_held_out_rows_are_watched_and_never_trained_on(data):
     assert with_far.predict(X).max() < 200
     assert with_far.rounds_[0].validation_kind == "held out"
     assert with_far.rounds_[0].validation_nll > 100
+
+
+def test_held_out_rows_reach_the_engine_with_all_their_noise(data):
+    X, y = data
+    engine = Stay()
+    held_out = {"X_val": X[80:], "y_val": y[80:], "y_std_val": np.full(40, 3.0)}
+    model = quick(inference=engine).fit(X[:80], y[:80], y_std=np.full(80, 3.0), **held_out)
+    (problem,) = engine.problems
+    noise = model.predict_distribution(X[80:], y_std=3.0 * np.ones(40)).aleatoric_variance
+    found = problem.held_out.variance[:, 0] * model.y_units_.scale**2
+    np.testing.assert_allclose(found, noise, rtol=1e-4)
 
 
 def test_poor_chains_are_reported(data):
@@ -274,6 +318,10 @@ def test_wrong_settings_get_a_sentence(make, sentence):
         ({"y_std": np.ones((120, 3))}, "`y_std` must hold one non-negative"),
         ({"X_val": np.zeros((2, 2)), "y_val": np.zeros((2, 2))}, "`y_val` must have the shape of y"),
         ({"X_val": np.zeros((2, 2))}, "must be given together"),
+        (
+            {"X_val": np.zeros((2, 2)), "y_val": np.zeros(2), "y_std": np.ones(120)},
+            "`y_std` and `y_std_val` must be given together",
+        ),
     ],
 )
 def test_wrong_data_get_a_sentence(data, arguments, sentence):

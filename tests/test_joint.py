@@ -1,5 +1,7 @@
 """One network that learns mean and noise together: every loss, and noise that is constant."""
 
+import equinox as eqx
+import jax
 import numpy as np
 import pytest
 
@@ -144,14 +146,28 @@ def test_constant_noise_is_the_squared_residual_of_rows_not_trained_on(sine):
     engine = Stay()
     model = quick_joint(loss="mse", inference=engine).fit(X, y, weight, y_std=y_std)
     (problem,) = engine.problems
-    rows = problem.validation_rows
-    assert len(rows) == 12
+    counted = np.flatnonzero(weight)
+    rows = counted[problem.validation_rows]
+    assert len(rows) == round(0.2 * len(counted))
     beyond = (y[rows] - model.predict(X[rows])) ** 2 - y_std[rows] ** 2
     found = model.predict_distribution(X).aleatoric_variance
     np.testing.assert_allclose(found, np.average(beyond, weights=weight[rows]), rtol=1e-4)
     # The engine is given all the noise there is.
     noise = problem.data.variance[:, 0] * model.y_units_.scale**2
-    np.testing.assert_allclose(noise, found + y_std**2, rtol=1e-4)
+    np.testing.assert_allclose(noise, found[counted] + y_std[counted] ** 2, rtol=1e-4)
+
+
+def test_an_output_that_no_watched_row_observes_has_noise_from_all_rows(sine):
+    X, y = sine
+    both = np.column_stack([y, y + np.random.default_rng(4).normal(0, 0.3, len(y))])
+    engine, network = Stay(), eqx.nn.MLP(2, 2, 8, 1, key=jax.random.key(0))
+    model = quick_joint(loss="mse", inference=engine, network=network).fit(X, both)
+    # The same rows are watched again, now without their second target.
+    both[engine.problems[0].validation_rows, 1] = np.nan
+    model.fit(X, both)
+    beyond = (both[:, 1] - model.predict(X)[:, 1]) ** 2
+    found = model.predict_distribution(X).aleatoric_variance[:, 1]
+    np.testing.assert_allclose(found, np.nanmean(beyond), rtol=1e-4)
 
 
 def test_constant_noise_from_rows_that_are_held_out(held):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils import check_random_state
 
 from settings import BRIEF, Stay, quick_joint
-from vebnn import Ensemble, JointRegressor, joint
+from vebnn import BayesByBackprop, Ensemble, JointRegressor, Training, joint
 from vebnn.likelihoods.heads import MeanVariance
 from vebnn.likelihoods.of_networks import HeadDensity, HeadObjective, IsotropicPrior
 from vebnn.training import NegativeLogLikelihood, Objective, pad_rows, train
@@ -92,6 +92,17 @@ def test_held_out_rows_decide_and_are_never_trained_on(held):
         assert abs(model.predict(held["X"]).mean() - held["y"].mean()) < held["y"].std()
     # They stop the engine too: a wide noise, as that of untrained networks, is best where all is far.
     assert (best_epochs[0] != best_epochs[1]).all()
+
+
+def test_an_elbo_keeps_its_own_learning_rate(sine, monkeypatch):
+    rates = []
+    monkeypatch.setattr(
+        BayesByBackprop, "run", lambda self, *_: rates.append(self.training.learning_rate)
+    )
+    engine = BayesByBackprop(training=Training(3, learning_rate=1e-2))
+    with pytest.raises(AttributeError):  # there is no posterior
+        quick_joint(inference=engine, learning_rates=(1e-4, 1e-3)).fit(*sine)
+    assert rates == [1e-2]
 
 
 def test_held_out_rows_reach_the_engine_with_their_noise(held):

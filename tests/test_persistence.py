@@ -87,19 +87,19 @@ def test_an_engine_of_ones_own_is_passed_again(X, tmp_path):
     assert loaded.random_state is None
 
 
-def test_a_failed_swap_brings_the_old_model_back(model, folder, monkeypatch):
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+def test_a_failed_swap_brings_the_old_model_back(model, folder, failure, monkeypatch):
     replace, calls = os.replace, []
 
     def fails_once(source, target):
         calls.append(source)
         if len(calls) == 3:  # after the two files' own renames come the old folder's and the new one's
-            raise OSError("denied")
+            raise failure("denied")
         replace(source, target)
 
     before = (folder / "model.json").read_bytes()
-    monkeypatch.setattr("vebnn.files.os.replace", replace)
     monkeypatch.setattr("vebnn.files.os.replace", fails_once)
-    with pytest.raises(OSError, match="denied"):
+    with pytest.raises(failure, match="denied"):
         model.save(folder)
     assert (folder / "model.json").read_bytes() == before
 

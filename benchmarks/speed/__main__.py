@@ -1,6 +1,6 @@
 """``python -m benchmarks.speed``: measure everything, print it, and write the page.
 
-Takes about half an hour. ``--only fleet,growth`` measures these parts again, and leaves the others on
+Takes about 40 minutes. ``--only fleet,growth`` measures these parts again, and leaves the others on
 the page as they are; no figure depends on two parts.
 """
 

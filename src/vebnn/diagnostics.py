@@ -6,12 +6,8 @@ sample size are computed for the predicted means at some inputs.
 
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from arviz_stats.base import array_stats
-
-from vebnn.inference.functions import evaluate_draws, pool_chains
-from vebnn.types import Array, Params
 
 # R-hat² is about the variance of all chains over that within a chain. Networks have many modes, and
 # pooled chains cover several, so some excess is normal; above 1.5 a chain sees less than half.
@@ -49,15 +45,8 @@ class ChainDiagnostics(NamedTuple):
             f"The chains have not mixed well: R-hat of the predictions is {r_hat:.2f} (1 is best) "
             f"and {self.num_chains * self.num_draws} draws count as {size:.0f} independent ones. "
             f"The epistemic uncertainty may be too small; try more `burn_in`, a larger `thinning` "
-            f"or more `num_chains`, for example inference=PSGLD(burn_in=…, num_chains=8)."
+            f"or more `num_chains`, as in vebnn.presets.stretched(PSGLD.for_rows(len(X)), 4)."
         )
-
-
-def outputs_by_chain(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
-    """Return predicted means, ``(chains, draws, rows, ..., outputs)``."""
-    chains, per_chain = jax.tree.leaves(draws)[0].shape[:2]
-    outputs = evaluate_draws(skeleton, pool_chains(draws), x)
-    return outputs.reshape(chains, per_chain, *outputs.shape[1:])
 
 
 def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:

@@ -39,7 +39,7 @@ def replace_folder(new: Path, folder: Path) -> None:
     os.replace(folder, old)
     try:
         os.replace(new, folder)
-    except OSError:
+    except BaseException:
         os.replace(old, folder)
         raise
     shutil.rmtree(old)

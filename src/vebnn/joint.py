@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.inference import Engine, Posterior, Problem
+from vebnn.inference import BayesByBackprop, Engine, Posterior, Problem
 from vebnn.inference.functions import (
     evaluate,
     evaluate_draws,
@@ -220,7 +220,9 @@ class _Learner:
         if trials:
             rate, beta, *_ = min(trials, key=lambda trial: trial.validation_nll)
         engine: Any = settings.engine
-        if settings.learning_rates and hasattr(engine, "training"):
+        # Rates are compared by how they train a network; an ELBO wants one of its own (paper: 0.01).
+        trains_networks = hasattr(engine, "training") and not isinstance(engine, BayesByBackprop)
+        if settings.learning_rates and trains_networks:
             engine = replace(engine, training=replace(engine.training, learning_rate=rate))
         head = settings.head(beta)
         constant = np.zeros(self.out_size, np.float32)
@@ -285,8 +287,8 @@ class _Learner:
             watched = self.held_out._replace(variance=self.held_out.variance + (settings.loss == "mse"))
             data = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, watched)
         head = settings.head(0.0)
-        num_targets = np.count_nonzero(data.weight[self.split.train_rows[0]])
-        decay = IsotropicPrior(np.float32(max(settings.weight_decay, 1e-30) * num_targets))
+        weight = data.weight[self.split.train_rows[0]]
+        decay = IsotropicPrior.decay(settings.weight_decay, weight, of_squares=settings.loss == "mse")
         objective = Objective(HeadObjective(self.skeleton, head), decay)
         own = None
         if isinstance(head, MeanVariance):
@@ -309,16 +311,24 @@ class _Learner:
         )
 
     def _held_out_noise(self, params: Params) -> np.ndarray:
-        """Return the mean squared residual per output on rows that were not trained on."""
-        here = self.data
-        if self.held_out is None:
+        """Return the mean squared residual per output on rows that were not trained on.
+
+        An output that none of them observes has to do with all rows.
+        """
+        unseen = self.held_out
+        if unseen is None:
             rows = self.split.watch_rows[0]
-            here = jax.tree.map(lambda leaf: leaf[rows], here)
-        else:
-            here = self.held_out
-        squared = (evaluate(self.skeleton, params, here.x) - here.target) ** 2 - here.variance
-        axes = tuple(range(squared.ndim - 1))
-        mean = (here.weight * squared).sum(axes) / np.maximum(here.weight.sum(axes), 1e-12)
+            unseen = jax.tree.map(lambda leaf: leaf[rows], self.data)
+        axes = tuple(range(unseen.target.ndim - 1))
+
+        def mean_square(here: Dataset) -> np.ndarray:
+            squared = (evaluate(self.skeleton, params, here.x) - here.target) ** 2 - here.variance
+            return (here.weight * squared).sum(axes) / np.maximum(here.weight.sum(axes), 1e-12)
+
+        observed = unseen.weight.any(axes)
+        mean = mean_square(unseen)
+        if not observed.all():
+            mean = np.where(observed, mean, mean_square(self.data))
         return np.maximum(mean, 1e-6).astype(np.float32)
 
     def _networks(self, keys: Key) -> tuple[Params, Any]:

@@ -33,8 +33,13 @@ class Standardiser(NamedTuple):
         total = weight.sum(axes)
         centre = (weight * values).sum(axes) / total
         spread = np.sqrt((weight * (values - centre) ** 2).sum(axes) / total)
-        # A spread at the level of rounding errors is no information.
-        constant = spread <= 10 * np.finfo(float).eps * np.abs(centre)
+        lowest, highest = (
+            extreme(np.where(weight > 0, values, other), axis=axes)
+            for extreme, other in ((np.min, np.inf), (np.max, -np.inf))
+        )
+        # A spread at the level of rounding errors is no information. That of equal values is above it
+        # if there are many: the error of their mean grows with them.
+        constant = (spread <= 10 * np.finfo(float).eps * np.abs(centre)) | (lowest == highest)
         return cls(centre, np.where(constant, 1.0, spread))
 
     def standardise(self, values: np.ndarray) -> np.ndarray:

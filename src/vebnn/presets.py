@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from vebnn.arguments import require_one_of
-from vebnn.inference import ENGINES, Engine, MCDropout
+from vebnn.inference import ENGINES, BayesByBackprop, Engine, MCDropout
 from vebnn.networks import GRU, MLP
 from vebnn.training import Training
 
@@ -110,6 +110,7 @@ class _Experiment(NamedTuple):
     chains: dict[str, int]
     elbo: Training
     dropout_rate: float = 0.1
+    bbb_network: MLP | None = None  # a smaller one, where BBB has trouble with the others'
 
 
 _EXPERIMENTS = {
@@ -122,6 +123,7 @@ _EXPERIMENTS = {
         validation_fraction=0.3,
         chains={"num_samples": 100, "burn_in": 10_000, "thinning": 100},
         elbo=Training(10_000, learning_rate=1e-2),
+        bbb_network=MLP((50,), "tanh"),
     ),
     "uci": _Experiment(
         network=MLP((50,), "relu"),
@@ -156,11 +158,12 @@ def _network_and_engine(experiment: str, engine: str | None) -> dict[str, Any]:
     if engine == "mc_dropout":
         dropping = replace(one.network, dropout_rate=one.dropout_rate)
         return {"network": dropping, "inference": MCDropout(training=one.training)}
+    if engine == "bbb":
+        inference = BayesByBackprop(training=one.elbo)
+        return {"network": one.bbb_network or one.network, "inference": inference}
     settings: dict[str, Any] = {}
     if engine in ("psgld", "sgld", "sghmc"):
         settings = one.chains
     elif engine == "ensemble":
         settings = {"training": one.training}
-    elif engine == "bbb":
-        settings = {"training": one.elbo}
     return {"network": one.network, "inference": ENGINES[engine](**settings)}

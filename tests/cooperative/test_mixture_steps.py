@@ -1,11 +1,18 @@
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
 from vebnn import MAP, MLP, Training
 from vebnn.cooperative.mixture_steps import MixtureCooperative, MixtureSteps, Modes
-from vebnn.cooperative.modes import match_labels, relabelled
+from vebnn.cooperative.modes import (
+    MixtureMoments,
+    WholeMixture,
+    match_labels,
+    relabelled,
+    split_whole,
+)
 from vebnn.likelihoods.mixture import Mixture
 from vebnn.training import SILENT
 from vebnn.types import Dataset
@@ -110,6 +117,23 @@ def test_labels_are_matched_for_every_output_on_its_own(rng):
     np.testing.assert_array_equal(found, orders)
     again = relabelled(shuffled, found)
     assert np.abs(again - reference.mean).max() < 1
+
+
+def test_modes_whose_labels_are_exchanged_stay_where_they_are():
+    # A network says where its modes are as distances from the starting centres, −1 and 1.
+    at, logit, variance = np.array([0.9, -0.9]), np.array([0.3, -0.2]), np.array([0.01, 0.04])
+    raw = jnp.asarray([*(at - [-1, 1]), *logit], jnp.float32)
+    constant = lambda values: lambda x, key=None: jnp.asarray(values, jnp.float32)  # noqa: E731
+    whole = WholeMixture(constant(raw), jnp.array([[1, 0]]), constant(variance))
+    mixture, found = split_whole(whole(jnp.zeros(1)), 2)
+    np.testing.assert_allclose(mixture.mean[0], at[::-1], rtol=1e-6)
+    np.testing.assert_allclose(mixture.log_weight[0], special.log_softmax(logit)[::-1], rtol=1e-5)
+    np.testing.assert_allclose(found[0], variance[::-1])
+    # However modes are numbered, the mixture is the same.
+    weight = special.softmax(logit)
+    mean, spread = MixtureMoments(whole, 2)(jnp.zeros(1))
+    assert mean == pytest.approx(weight @ at, rel=1e-5)
+    assert spread == pytest.approx(weight @ (variance + (at - weight @ at) ** 2), rel=1e-5)
 
 
 def test_a_mode_that_nobody_belongs_to_does_not_decide_the_labels():

@@ -232,7 +232,8 @@ def test_leave_one_out_matches_the_closed_form():
 
 def test_held_out_nll_is_that_of_the_predictive_gaussian():
     moments = Moments(np.array([[1.0], [2.0]]), np.array([[0.5], [0.1]]))
-    found = held_out_nll(moments, dataset([[0], [0]], [[1.5], [0.0]]), np.array([[1.0], [0.3]]))
+    observed = dataset([[0], [0]], [[1.5], [0.0]])._replace(variance=np.array([[1.0], [0.3]]))
+    found = held_out_nll(moments, observed)
     expected = -np.mean([stats.norm.logpdf(1.5, 1, 1.5**0.5), stats.norm.logpdf(0, 2, 0.4**0.5)])
     assert found == pytest.approx(expected)
 

@@ -3,6 +3,8 @@
 import json
 from dataclasses import asdict
 
+import equinox as eqx
+import jax
 import numpy as np
 import pandas
 import pytest
@@ -327,6 +329,19 @@ def test_wrong_rows_get_a_sentence(model, kept):
     assert np.isfinite(upper).all()
     with pytest.raises(NotFittedError, match="VeBNNRegressor instance is not fitted yet"):
         VeBNNRegressor(**QUICK).calibrate(X, y)
+
+
+def test_targets_that_are_missing_do_not_count(rows, kept) -> None:
+    X, y = rows
+    network = eqx.nn.MLP(X.shape[1], 1, 4, 1, key=jax.random.key(0))
+    model = quick(network=network).fit(X, y[:, 0])
+    X_val, y_val = kept[0], kept[1][:, 0].copy()
+    y_val[::3] = np.nan
+    there = ~np.isnan(y_val)
+    found = model.calibrate(X_val, y_val).calibration_
+    assert found == model.calibrate(X_val[there], y_val[there]).calibration_
+    with pytest.raises(ValueError, match="`y_val` needs rows with all outputs"):
+        model.calibrate(X_val, np.full(len(y_val), np.nan))
 
 
 def test_padded_steps_do_not_count() -> None:

@@ -9,8 +9,8 @@ from arviz_stats.base import array_stats
 from jax.flatten_util import ravel_pytree
 
 from vebnn.datasets.toy import DATA_RANGE, load_toy, true_noise_std
-from vebnn.diagnostics import outputs_by_chain
 from vebnn.inference import PSGLD, Problem
+from vebnn.inference.functions import evaluate_draws, pool_chains
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
@@ -57,6 +57,11 @@ def test_epistemic_std_agrees_with_nuts() -> None:
     places = (np.linspace(*DATA_RANGE, 101)[:, None] - toy.X.mean()) / x_scale
     places = places.astype(np.float32)
 
+    def by_chain(skeleton, draws) -> np.ndarray:
+        chains, per_chain = jax.tree.leaves(draws)[0].shape[:2]
+        outputs = evaluate_draws(skeleton, pool_chains(draws), places)
+        return outputs.reshape(chains, per_chain, len(places)).astype(float)
+
     keys = jax.random.split(jax.random.key(0), NUM_CHAINS)
     starts, skeleton = build_networks(MLP((10,), "tanh"), (1,), 1, keys)
     objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1)))
@@ -72,7 +77,7 @@ def test_epistemic_std_agrees_with_nuts() -> None:
     with jax.numpy_rank_promotion("allow"):  # BlackJAX promotes ranks
         positions, divergent = map_runs(Nuts(objective, like), data, (nuts_keys, flat))
     draws = jax.tree.map(np.asarray, jax.vmap(jax.vmap(unravel))(positions))
-    exact = outputs_by_chain(skeleton, draws, places)[..., 0].astype(float)
+    exact = by_chain(skeleton, draws)
     # A yardstick must be straight.
     assert np.mean(divergent) < 0.01
     assert np.max(array_stats.rhat(exact, chain_axis=0, draw_axis=1)) < 1.05
@@ -86,7 +91,7 @@ def test_epistemic_std_agrees_with_nuts() -> None:
     exact_mean, exact_std = exact.mean((0, 1)), exact.std((0, 1))
     for name, engine in engines.items():
         posterior = engine.run(jax.random.key(5), problem, SILENT)
-        ours = outputs_by_chain(skeleton, posterior.draws, places)[..., 0].astype(float)
+        ours = by_chain(skeleton, posterior.draws)
         difference = np.mean(np.abs(ours.std((0, 1)) - exact_std) / exact_std)
         bias = np.mean(np.abs(ours.mean((0, 1)) - exact_mean) / exact_std)
         print(f"\npSGLD, {name}: std differs from NUTS by {difference:.1%}, mean by {bias:.2f} std")

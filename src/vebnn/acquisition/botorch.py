@@ -30,6 +30,7 @@ class BoTorchModel(EnsembleModel):
       model: a fitted model of rows, with one or several outputs.
 
     Raises:
+      TypeError: if a draw of the model is not a mean function, but also has noise or modes.
       ValueError: if the model is of sequences or images.
 
     Example:
@@ -39,6 +40,8 @@ class BoTorchModel(EnsembleModel):
 
     def __init__(self, model: VeBNNRegressor) -> None:
         super().__init__()
+        if not isinstance(model, VeBNNRegressor):
+            raise TypeError(f"The `model` must be a VeBNNRegressor. Got {type(model).__name__}.")
         check_is_fitted(model)
         if len(model.in_shape_) != 1:
             raise ValueError(

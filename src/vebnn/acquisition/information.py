@@ -50,6 +50,9 @@ def bald(
     and with the draws, the entropy of the mixture of Gaussians less that of the noise. The mixture's
     is never more than the log of the number of draws, and never more than the Gaussian's.
 
+    The noise is the mean over draws. Those of VeBNN share it; what the draws of other methods know
+    of the noise itself is not counted.
+
     Several outputs are added up. The sum is the information in all of them together if the draws of
     different outputs are uncorrelated, and more than that otherwise.
 

@@ -53,11 +53,6 @@ class Duel:
         return sum(one.advantage > 0 for one in self.by_dataset.values())
 
     @property
-    def worse_on(self) -> int:
-        """Return on how many data sets the cooperative mean is worse."""
-        return sum(one.advantage < 0 for one in self.by_dataset.values())
-
-    @property
     def score(self) -> tuple[int, int, int]:
         """Return splits won, lost and tied, over all data sets."""
         every = self.by_dataset.values()

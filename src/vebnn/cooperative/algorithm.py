@@ -99,7 +99,7 @@ def fit_cooperative(
         noise_variance = aleatoric_variance(learner.variance_skeleton, learner.head, noise, data.x)
         if last or settings.iterate == "posterior":
             # Step 3: Bayesian network, noise fixed.
-            earlier = learner.step_3(number, noise_variance, means, earlier)
+            earlier = learner.step_3(number, noise, noise_variance, means, earlier)
             results.append(learner.score(number, noise, noise_variance, earlier))
             reports.append(results[-1].report)
         else:
@@ -217,7 +217,12 @@ class _Learner:
         )
 
     def step_3(
-        self, number: int, noise_variance: np.ndarray, means: Trained, earlier: Posterior | None
+        self,
+        number: int,
+        noise: Noise,
+        noise_variance: np.ndarray,
+        means: Trained,
+        earlier: Posterior | None,
     ) -> Posterior:
         """Infer the Bayesian network with the noise fixed, warm-started from Step 1 (paper).
 
@@ -238,6 +243,7 @@ class _Learner:
             starts=starts,
             validation_rows=self.split.set_aside,
             skeleton=self.skeleton,
+            held_out=self._noisy_held_out(noise),
         )
         return self.settings.engine.run(
             self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
@@ -252,14 +258,11 @@ class _Learner:
         evidence = log_marginal_likelihood(skeleton, draws, self.data, variance)
         here = jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
         probe = evaluate_draws(skeleton, draws, here.x)
-        if self.held_out is None:
+        there = self._noisy_held_out(noise)
+        if there is None:
             nll, kind = leave_one_out_nll(probe, here, variance[self.probe_rows]), "leave one out"
         else:
-            there = self.held_out
-            fresh = (
-                aleatoric_variance(self.variance_skeleton, self.head, noise, there.x) + there.variance
-            )
-            nll, kind = held_out_nll(moments(skeleton, draws, there.x), there, fresh), "held out"
+            nll, kind = held_out_nll(moments(skeleton, draws, there.x), there), "held out"
         report = Round(
             number=number,
             log_marginal_likelihood=float(evidence / self.data.weight.sum()),
@@ -271,6 +274,14 @@ class _Learner:
         chains = posterior.trace.shape[0]
         probe = where_it_counts(probe, here.weight)
         return Result(noise, posterior, report, probe.reshape(chains, -1, *probe.shape[1:]))
+
+    def _noisy_held_out(self, noise: Noise) -> Dataset | None:
+        """Return the rows that nobody trains on, with all of their noise."""
+        there = self.held_out
+        if there is None:
+            return None
+        learned = aleatoric_variance(self.variance_skeleton, self.head, noise, there.x)
+        return there._replace(variance=there.variance + learned)
 
     def _residuals(self, means: Trained, earlier: Posterior | None) -> Residuals:
         data = self.data

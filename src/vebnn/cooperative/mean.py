@@ -94,9 +94,7 @@ def best_learning_rate(
 
 
 def _objective(skeleton: Any, data: Dataset, split: Split, weight_decay: float) -> Objective:
-    # PyTorch adds decay/2 · θ² to the mean of r², we add precision/2 · θ² to the sum of r²/2.
-    num_targets = np.count_nonzero(data.weight[split.train_rows[0]])
-    decay = IsotropicPrior(np.float32(max(weight_decay, 1e-30) * num_targets / 2))
+    decay = IsotropicPrior.decay(weight_decay, data.weight[split.train_rows[0]], of_squares=True)
     return Objective(GaussianNoiseGiven(skeleton), decay)
 
 

@@ -94,7 +94,7 @@ def fit_mixture(
         noise = learner.step_2(number, modes, variance)
         variance = learner.noise_variance(noise, data.x)
         # Step 3: Bayesian network; noise fixed.
-        posterior = learner.step_3(number, variance, first)
+        posterior = learner.step_3(number, noise, first)
         results.append(sum_up(learner, number, first, noise, posterior))
     reports = tuple(report for result in results for report in result.rounds)
     chosen = len(results) - 1

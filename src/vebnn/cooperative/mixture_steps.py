@@ -158,12 +158,11 @@ class MixtureSteps:
 
     def fold_networks_again(self, number: int, folds: Params, noise: Noise) -> Params:
         """Go on with the networks of the folds, now with the noise just learned."""
-        variance = self.both.variance[..., None] + self.noise_variance(noise, self.both.x)
         trained = self._train(
             self._key("folds", number),
             MixtureNoiseGiven(self.skeleton),
             folds,
-            self.both._replace(variance=variance),
+            self._noisy(self.both, noise),
             list(range(1, self.num_folds + 1)),
             self.stage.within(f"Round {number} · folds"),
         )
@@ -214,7 +213,7 @@ class MixtureSteps:
             start = jax.tree.map(lambda leaf: leaf[None], noise.params)
         return noise
 
-    def step_3(self, number: int, variance: np.ndarray, first: StepOne) -> Posterior:
+    def step_3(self, number: int, noise: Noise, first: StepOne) -> Posterior:
         """Infer the Bayesian network with the noise fixed; every chain starts from Step 1's network."""
         trained = first.trained.network
 
@@ -228,15 +227,21 @@ class MixtureSteps:
                 MixtureNoiseGiven(self.skeleton),
                 IsotropicPrior(np.float32(self.settings.prior_precision)),
             ),
-            data=self.data._replace(variance=variance + self.data.variance[..., None]),
+            data=self._noisy(self.data, noise),
             initialise=initialise,
             starts=jax.tree.map(lambda leaf: leaf[None], trained),
             validation_rows=self.split.set_aside,
             skeleton=self.skeleton,
+            held_out=None if self.held_out is None else self._noisy(self.held_out, noise),
         )
         return self.settings.engine.run(
             self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
         )
+
+    def _noisy(self, data: Dataset, noise: Noise) -> Dataset:
+        """Return rows with all of the noise that each of their modes has."""
+        learned = self.noise_variance(noise, data.x)
+        return data._replace(variance=data.variance[..., None] + learned)
 
     def noise_variance(self, noise: Noise, x: np.ndarray) -> np.ndarray:
         """Return the noise of every mode, ``(rows, ..., outputs, modes)``."""
@@ -253,11 +258,10 @@ class MixtureSteps:
         stage: Stage,
     ) -> Trained:
         """Train a fleet to the best epoch on watched rows; ``runs`` says whose rows each one sees."""
-        num_targets = np.count_nonzero(data.weight[self.split.train_rows[0]])
-        decay = np.float32(max(self.settings.weight_decay, 1e-30) * num_targets)
+        decay = IsotropicPrior.decay(self.settings.weight_decay, data.weight[self.split.train_rows[0]])
         return train(
             key,
-            Objective(log_likelihood, IsotropicPrior(decay)),
+            Objective(log_likelihood, decay),
             starts,
             data,
             pad_rows([self.split.train_rows[run] for run in runs]),

@@ -34,17 +34,19 @@ class NoiseOfModes(eqx.Module):
 
 
 class WholeMixture(eqx.Module):
-    """A network that outputs means, logits and variances of its modes, in a given order."""
+    """A network that outputs means, log-weights and variances of its modes, in a given order."""
 
     network: Any
     order: Array  # (outputs, modes): which of the network's modes comes first, second, ...
     noise: Any
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
-        """Map one example to ``(..., 3 · outputs · modes)``."""
-        mean, logit = jnp.split(self.network(x, key=key), 2, axis=-1)
-        parts = [by_mode(part, self.order.shape[-1]) for part in (mean, logit, self.noise(x))]
-        order = self.order.reshape((1,) * (parts[0].ndim - 2) + self.order.shape)
+        """Map one example to ``(..., 3 · outputs · modes)``: means, log-weights and variances."""
+        num_modes = self.order.shape[-1]
+        # Before they are ordered: a mode of the network is counted from its own starting centre.
+        own = from_network(self.network(x, key=key), num_modes)
+        parts = (*own, by_mode(self.noise(x), num_modes))
+        order = self.order.reshape((1,) * (own.mean.ndim - 2) + self.order.shape)
         ordered = [jnp.take_along_axis(part, order, axis=-1) for part in parts]
         return jnp.concatenate([flat(part) for part in ordered], axis=-1)
 
@@ -81,10 +83,12 @@ def whole_posterior(posterior: Posterior, order: np.ndarray, noise: NoiseOfModes
 
 
 def split_whole(outputs: Array, num_modes: int) -> tuple[Mixture, Array]:
-    """Return mixture and variances, ``(..., outputs, modes)`` each, from a whole network's outputs."""
-    size = outputs.shape[-1] // 3
-    mixture = from_network(outputs[..., : 2 * size], num_modes)
-    return mixture, by_mode(outputs[..., 2 * size :], num_modes)
+    """Return mixture and variances, ``(..., outputs, modes)`` each, from a whole network's outputs.
+
+    Outputs may be means over draws; weights then sum to one again.
+    """
+    mean, log_weight, variance = (by_mode(part, num_modes) for part in jnp.split(outputs, 3, axis=-1))
+    return Mixture(mean, jax.nn.log_softmax(log_weight, axis=-1)), variance
 
 
 def match_labels(mean: np.ndarray, reference: Mixture) -> np.ndarray:

@@ -7,15 +7,14 @@ from vebnn.inference.functions import Moments
 from vebnn.types import Dataset
 
 
-def held_out_nll(prediction: Moments, observed: Dataset, variance: np.ndarray) -> float:
+def held_out_nll(prediction: Moments, observed: Dataset) -> float:
     """Return the NLL per observation of N(mean of draws, noise + spread of draws) (eq. 11).
 
     Args:
       prediction: mean and variance over draws.
-      observed: rows nobody trained on.
-      variance: the noise of each target.
+      observed: rows nobody trained on, with all of their noise.
     """
-    total_std = np.sqrt(variance + prediction.variance)
+    total_std = np.sqrt(observed.variance + prediction.variance)
     log_density = stats.norm.logpdf(observed.target, prediction.mean, total_std)
     return float(-np.average(log_density, weights=observed.weight))
 

@@ -24,7 +24,13 @@ from vebnn.diagnostics import (
     to_arviz,
 )
 from vebnn.estimators.calibrated import calibrated as recalibrated
-from vebnn.estimators.rows import Rows, blanked, require_shape
+from vebnn.estimators.rows import (
+    Rows,
+    as_before_if_it_fails,
+    blanked,
+    require_shape,
+    rows_that_count,
+)
 from vebnn.inference import ENGINES, Engine, Posterior
 from vebnn.likelihoods.heads import Parts
 from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
@@ -56,6 +62,7 @@ class Regressor(RegressorMixin, Rows, ABC):
         y_std: Any = None,
         X_val: Any = None,
         y_val: Any = None,
+        y_std_val: Any = None,
         calibrate: str | Literal[False] | None = None,
     ) -> Self:
         """Learn from rows.
@@ -73,6 +80,7 @@ class Regressor(RegressorMixin, Rows, ABC):
             noise beyond it is then learned.
           X_val: rows for early stopping and validation NLL; never trained on.
           y_val: their targets.
+          y_std_val: known std of their measurement error, like ``y_std``.
           calibrate: a method of :meth:`calibrate`, which is then called with ``X_val`` and ``y_val``.
             These rows have also stopped the training early, as in the paper. If that matters, leave
             this out, and calibrate on other rows after the fit.
@@ -85,42 +93,55 @@ class Regressor(RegressorMixin, Rows, ABC):
                     f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
                     f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
                 )
-        names = getattr(y, "columns", None)
-        X, y = self._rows(X, y, reset=True)
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
+        if X_val is not None and (y_std is None) != (y_std_val is None):
+            raise ValueError(
+                "The `y_std` and `y_std_val` must be given together, or rows would be taken for exact. "
+                "Got only one of them."
+            )
+        with as_before_if_it_fails(self):
+            data, held_out = self._prepare(X, y, sample_weight, y_std, X_val, y_val, y_std_val)
+            settings = self._settings(len(data.x))
+            leave_room_for_programs()
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            watchers: list[Observer] = [Progress()] if self.verbose else []
+            if self.checkpoint is not None:
+                same = fingerprint(settings, (data, held_out), seed)
+                watchers.append(Checkpoint(self.checkpoint, same))
+            with Observers(watchers) as observers:
+                self.fitted_ = self._learn(
+                    jax.random.key(seed), settings, data, held_out, Stage("", observers)
+                )
+            self._publish()
+            self.calibration_: Calibration | None = None
+        if calibrate:
+            self.calibrate(X_val, y_val, calibrate, y_std=y_std_val)
+        complaint = self.diagnostics_ and self.diagnostics_.complaint()
+        if complaint:
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, y_std: Any, X_val: Any, y_val: Any, y_std_val: Any
+    ) -> tuple[Dataset, Dataset | None]:
+        """Check rows, learn their units, and bring them into these; what counts nowhere is left out."""
+        names = getattr(y, "columns", None)
+        X, y = self._rows(X, y, reset=True)
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
         weight = entry_weight(sample_weight, self._columns(y))
         self.x_units_ = Standardiser.learn(X, input_weight(weight, X))
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
-        data = self._dataset(X, y, weight, y_std)
-        held_out = None
-        if X_val is not None:
-            x_held_out, y_held_out = self._rows(X_val, y_val, reset=False)
-            require_shape("X_val", x_held_out, X.shape[1:])
-            require_shape("y_val", y_held_out, y.shape[1:])
-            every = entry_weight(None, self._columns(y_held_out))
-            held_out = self._dataset(x_held_out, y_held_out, every, None)
-        settings = self._settings(len(X))
-        leave_room_for_programs()
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        watchers: list[Observer] = [Progress()] if self.verbose else []
-        if self.checkpoint is not None:
-            watchers.append(Checkpoint(self.checkpoint, fingerprint(settings, (data, held_out), seed)))
-        with Observers(watchers) as observers:
-            self.fitted_ = self._learn(
-                jax.random.key(seed), settings, data, held_out, Stage("", observers)
-            )
-        self._publish()
-        self.calibration_: Calibration | None = None
-        if calibrate:
-            self.calibrate(X_val, y_val, calibrate)
-        complaint = self.diagnostics_ and self.diagnostics_.complaint()
-        if complaint:
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
-        return self
+        data = rows_that_count(self._dataset(X, y, weight, y_std))
+        if X_val is None:
+            return data, None
+        X_val, y_val = self._rows(X_val, y_val, reset=False)
+        require_shape("X_val", X_val, X.shape[1:])
+        require_shape("y_val", y_val, y.shape[1:])
+        every = entry_weight(None, self._columns(y_val))
+        return data, rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
 
     def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
         """Correct the error bars of this fitted model by what held-out rows say, for all predictions.
@@ -159,7 +180,10 @@ class Regressor(RegressorMixin, Rows, ABC):
                     'The method "conformal" needs sequences of equal length: its guarantee is for '
                     'whole ones. Got padded steps; use method="common" or "separate".'
                 )
-            parts = [part[counts.all(axis=-1)] for part in parts]
+            whole = counts if self.one_output_ else counts.all(axis=-1)
+            if not whole.any():
+                raise ValueError("The `y_val` needs rows with all outputs. Got NaN in each of them.")
+            parts = [part[whole] for part in parts]
         self.calibration_ = learn(method, *parts)
         return self
 

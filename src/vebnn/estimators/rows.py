@@ -1,7 +1,10 @@
 """What goes into an estimator and comes out of it: checks, units, padding."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
@@ -101,6 +104,24 @@ class Rows(BaseEstimator):
 
     def _like_y(self, values: np.ndarray) -> np.ndarray:
         return values[..., 0] if self.one_output_ else values
+
+
+@contextmanager
+def as_before_if_it_fails(model: Any) -> Iterator[None]:
+    """Leave a model as it was if a fit fails: old networks with new units would predict nonsense."""
+    before = vars(model).copy()
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def rows_that_count(data: Dataset) -> Dataset:
+    """Leave out rows of weight zero, so that nobody is stopped, judged or trained by them alone."""
+    counts = data.weight.any(axis=tuple(range(1, data.weight.ndim)))
+    return data if counts.all() else jax.tree.map(lambda leaf: leaf[counts], data)
 
 
 def blanked(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:

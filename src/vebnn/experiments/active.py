@@ -31,7 +31,7 @@ GRID = np.linspace(*DATA_RANGE, 501)
 NOISY = 7.5  # begins the noisiest quarter
 SIZES = NUM_START + NUM_ASKED * np.arange(NUM_ROUNDS + 1)
 
-# About a third of the default budget: there are many fits, and few rows in each.
+# Well below the default budget: there are many fits, and few rows in each.
 ENGINE = PSGLD(
     num_samples=20, burn_in=800, thinning=20, num_chains=4, step_size=5e-3, decay=0.1 ** (1 / 1_200)
 )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vebnn import random_numbers
 from vebnn.likelihoods import gaussian, mixture, prior
@@ -99,6 +100,18 @@ class IsotropicPrior(eqx.Module):
     """N(0, 1/κ) on every weight; κ is an array, so that another κ needs no new compilation."""
 
     precision: Array
+
+    @classmethod
+    def decay(cls, factor: float, weight: np.ndarray, *, of_squares: bool = False) -> "IsotropicPrior":
+        """Return the prior that is an L2 factor as PyTorch has it, decay/2 · θ² beside a *mean* loss.
+
+        Args:
+          factor: the decay.
+          weight: how often each target counts that is trained on.
+          of_squares: whether the mean is of r²; we add up r²/2, and other losses as they are.
+        """
+        precision = max(factor, 1e-30) * weight.sum() / (2 if of_squares else 1)
+        return cls(np.float32(precision))
 
     def __call__(self, params: Params) -> Array:
         """Return log p(θ)."""

@@ -64,8 +64,8 @@ def fleet(console: Console) -> Measured:
         Claim(text.format("as vebnn bench runs them"), gains["ours:splits"], 1.8),
     ]
     caption = (
-        f"{FLEET} runs on the sizes of Concrete; medians of {REPEATS} (first line) or {3 * REPEATS}. The "
-        f"last line says what the machine has to give."
+        f"{FLEET} runs on the sizes of Concrete; medians of {REPEATS} (first line) or {3 * REPEATS}. "
+        "The last line says what the machine has to give."
     )
     columns = ("", one, every, "throughput")
     return claims, [sheet("Many runs", caption, columns, rows)]

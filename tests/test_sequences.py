@@ -90,8 +90,8 @@ def test_padding_all_sequences_is_no_padding(make, whole):
     y_std = np.full_like(y, 0.3)
     y_std[3] = 1.0
     longer_std = np.pad(y_std, [(0, 0), (0, 5), (0, 0)], constant_values=np.nan)
-    held = {"X_val": X[12:], "y_val": y[12:]}
-    longer_held = {"X_val": longer[0][12:], "y_val": longer[1][12:]}
+    held = {"X_val": X[12:], "y_val": y[12:], "y_std_val": y_std[12:]}
+    longer_held = {"X_val": longer[0][12:], "y_val": longer[1][12:], "y_std_val": longer_std[12:]}
     one = make().fit(X[:12], y[:12], y_std=y_std[:12], **held)
     two = make().fit(longer[0][:12], longer[1][:12], y_std=longer_std[:12], **longer_held)
     np.testing.assert_allclose(two.x_units_.scale, one.x_units_.scale, rtol=1e-12)

@@ -95,6 +95,9 @@ def test_padding_all_sequences_is_no_padding(make, whole):
     one = make().fit(X[:12], y[:12], y_std=y_std[:12], **held)
     two = make().fit(longer[0][:12], longer[1][:12], y_std=longer_std[:12], **longer_held)
     np.testing.assert_allclose(two.x_units_.scale, one.x_units_.scale, rtol=1e-12)
+    for some, rows in ((one, held), (two, longer_held)):
+        some.calibrate(rows["X_val"], rows["y_val"], y_std=rows["y_std_val"])
+    np.testing.assert_allclose(two.calibration_.factors, one.calibration_.factors, rtol=5e-3)
     for name in ("mean", "aleatoric_std", "std"):
         mine, theirs = (getattr(some.predict_distribution(X), name) for some in (one, two))
         np.testing.assert_allclose(theirs, mine, rtol=2e-3)

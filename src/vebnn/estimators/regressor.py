@@ -205,7 +205,9 @@ class Regressor(RegressorMixin, Rows, ABC):
         x, padding = self._inputs(X)
         mean, aleatoric, epistemic = (blanked(part, padding) for part in self._parts(x))
         squared = self.y_units_.scale**2
-        known: Any = 0 if y_std is None else known_std(y_std, mean.shape) ** 2
+        known: Any = 0
+        if y_std is not None:
+            known = known_std(y_std, mean.shape, np.isfinite(mean)) ** 2
 
         raw = Prediction(
             mean=self._like_y(self.y_units_.restore(mean)),

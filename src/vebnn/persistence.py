@@ -25,8 +25,7 @@ from vebnn.sealed import digest, seal, unseal
 from vebnn.training import Training
 from vebnn.types import Params
 
-FORMAT = 3
-_OLDEST_FORMAT = 2  # knew of no calibration
+FORMAT = 4
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _KNOWN = {kind.__name__: kind for kind in (GRU, MLP, Training, *ENGINES.values())}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
@@ -116,7 +115,7 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     fill = partial(_filled, arrays=arrays)
     model.fitted_ = model._rebuild(posterior, probe, arrays["probe_x"], fill, body["story"])
     model._publish()
-    model.calibration_ = calibration.revive(body.get("calibration"))
+    model.calibration_ = calibration.revive(body["calibration"])
     if your_own:
         _check_same_function(model)
     return model
@@ -150,7 +149,7 @@ def _read_description(folder: Path) -> dict:
     path = folder / _DESCRIPTION
     if not path.exists():
         raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
-    return unseal(path, "model", FORMAT, again="save the model again", oldest=_OLDEST_FORMAT)
+    return unseal(path, "model", FORMAT, again="fit the model again")
 
 
 class _YourOwn:

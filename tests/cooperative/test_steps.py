@@ -1,5 +1,6 @@
 """Steps 1 and 2 and the scores of a round, each against a formula of its own."""
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -147,16 +148,15 @@ def test_folds_keep_noise_along_sequences_from_being_learned_by_heart():
     known, fresh = paths[:16], paths[16:]
     squared = np.broadcast_to(rng.normal(size=(16, 1, 1)) ** 2, (16, 20, 1)).astype(np.float32)
     head = VARIANCE_HEADS["gamma"]
-    start, skeleton = build_networks(
-        GRU((8,)), (20, 2), head.parts, jax.random.split(jax.random.key(0), 1), steps=(20,)
-    )
 
-    def error(fold):
+    def error(fold, count):
+        keys = jax.random.split(jax.random.key(0), count)
+        starts, skeleton = build_networks(GRU((8,)), (20, 2), head.parts, keys, steps=(20,))
         noise = train_variance(
             jax.random.key(1),
             skeleton,
             head,
-            start,
+            starts,
             dataset(known, squared),
             Residuals(squared, np.zeros_like(squared)),
             Training(400, learning_rate=1e-2, patience=100),
@@ -165,12 +165,62 @@ def test_folds_keep_noise_along_sequences_from_being_learned_by_heart():
             stage=SILENT,
         )
         found = aleatoric_variance(skeleton, head, noise, fresh)
-        return np.std(np.log(found)), int(noise.num_epochs)
+        return np.std(np.log(found)), int(noise.num_epochs.max())
 
-    by_heart, epochs = error(None)
-    stopped, fewer = error(np.arange(16) % 4)
+    by_heart, epochs = error(None, 1)
+    stopped, fewer = error(np.arange(16) % 4, 4)
     assert fewer < epochs
     assert stopped < by_heart / 3
+
+
+@pytest.fixture(scope="module")
+def noise_of_folds():
+    """A function of squared residuals, with fold ``row % 3``; the head, a skeleton and rows."""
+    x = np.random.default_rng(8).normal(size=(60, 2)).astype(np.float32)
+    head, keys = VARIANCE_HEADS["gamma"], jax.random.split(jax.random.key(0), 3)
+    starts, skeleton = build_networks(MLP((5,), "tanh"), (2,), head.parts, keys)
+
+    def learn(squared):
+        return train_variance(
+            jax.random.key(1),
+            skeleton,
+            head,
+            starts,
+            dataset(x, squared),
+            Residuals(squared, np.zeros_like(squared)),
+            Training(200, learning_rate=1e-2),
+            rescale=False,
+            fold=np.arange(60) % 3,
+            stage=SILENT,
+        )
+
+    return learn, head, skeleton, x
+
+
+def test_the_noise_is_the_average_of_the_folds_networks(noise_of_folds):
+    learn, head, skeleton, x = noise_of_folds
+    noise = learn(np.float32(x[:, :1] ** 2))
+    networks = [
+        eqx.combine(jax.tree.map(lambda leaf, own=own: leaf[own], noise.params), skeleton)
+        for own in range(3)
+    ]
+    each = [head.variance(jax.vmap(network)(x)) for network in networks]
+    assert np.ptp([np.mean(one) for one in each]) > 0.01
+    found = aleatoric_variance(skeleton, head, noise, x)
+    np.testing.assert_allclose(found, np.mean(each, axis=0), rtol=1e-5)
+
+
+def test_a_variance_network_does_not_learn_from_its_own_fold(noise_of_folds):
+    learn, _, _, x = noise_of_folds
+    squared = np.float32(x[:, :1] ** 2)
+    changed = np.where((np.arange(60) % 3 == 1)[:, None], 5 * squared, squared)
+    (losses, values), (other_losses, other_values) = (
+        np.moveaxis(learn(residuals).history, 2, 0) for residuals in (squared, changed)
+    )
+    same = (losses == other_losses).all(axis=1)
+    assert same.tolist() == [False, True, False]
+    # But it is its own fold that stops it.
+    assert (values[1] != other_values[1]).all()
 
 
 def test_rescaled_noise_does_not_know_units():

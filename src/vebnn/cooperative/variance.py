@@ -24,11 +24,11 @@ class Residuals(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """A trained variance network."""
+    """Trained variance networks, whose average is the noise: one, or one for each fold."""
 
-    params: Params
-    scale: np.ndarray  # (outputs,): factor on the network's variance
-    num_epochs: np.ndarray
+    params: Params  # stacked
+    scale: np.ndarray  # (outputs,): factor on the networks' variance
+    num_epochs: np.ndarray  # (networks,)
     history: np.ndarray
 
 
@@ -40,15 +40,18 @@ def aleatoric_variance(skeleton: Any, head: Any, noise: Noise, x: np.ndarray) ->
 
 @eqx.filter_jit
 def _variance(skeleton: Any, head: Any, params: Params, x: Array) -> Array:
-    network = eqx.combine(params, skeleton)
-    return by_blocks(lambda rows: head.variance(jax.vmap(network)(rows)), x)
+    def one(own: Params) -> Array:
+        network = eqx.combine(own, skeleton)
+        return by_blocks(lambda rows: head.variance(jax.vmap(network)(rows)), x)
+
+    return jnp.mean(jax.lax.map(one, params), axis=0)
 
 
 def train_variance(
     key: Key,
     skeleton: Any,
     head: Any,
-    start: Params,
+    starts: Params,
     data: Dataset,
     residuals: Residuals,
     settings: Training,
@@ -64,7 +67,7 @@ def train_variance(
       key: random key.
       skeleton: the variance network without its weights.
       head: what its outputs mean, see :mod:`vebnn.likelihoods.residuals`; a Gamma in the paper.
-      start: initial weights, stacked as for a fleet of one.
+      starts: initial weights, stacked: of one network, or of one for each fold.
       data: inputs and weights of the rows.
       residuals: squared residuals and the part of them that is not noise.
       settings: epochs, learning rate, batch size, patience.
@@ -73,69 +76,40 @@ def train_variance(
       posterior: the outputs of the draws of the round before and the observations they explain.
         If given, early stopping watches the log marginal likelihood, as the paper's code does from
         round 2 on; otherwise the objective itself.
-      fold: which fold each row belongs to. If given, it is trained for as many epochs as networks of
-        the folds were getting better on rows they do not see. Residuals along a sequence are alike,
-        which the likelihood does not know: in the end, a network has those of each one by heart.
+      fold: which fold each row belongs to. If given, the noise is the average of networks that each
+        learn from the other folds and are stopped by their own. A network that has seen all rows
+        sooner or later has the few large residuals by heart, and those along a sequence.
       stage: name and watcher of this piece of work.
     """
     weight = np.asarray(data.weight)
-    rows = tuple(range(weight.ndim - 1))
-    mean_noise = (weight * residuals.squared).sum(rows) / weight.sum(rows)
+    axes = tuple(range(weight.ndim - 1))
+    mean_noise = (weight * residuals.squared).sum(axes) / weight.sum(axes)
     scale = np.maximum(mean_noise, 1e-12) if rescale else np.ones_like(mean_noise)
     learn = data._replace(target=residuals.squared / scale, variance=residuals.offset / scale)
-    prior = IsotropicPrior(np.float32(1))
-    everything = all_rows(len(data.x))
-    objective, density = Objective(HeadObjective(skeleton, head), prior), HeadDensity(skeleton, head)
+    prior, density = IsotropicPrior(np.float32(1)), HeadDensity(skeleton, head)
     monitor: Any = _WholeObjective(Objective(density, prior))
-    num_epochs = None
+    rows = watched = all_rows(len(data.x))
     if fold is not None:
-        key, key_folds = jax.random.split(key)
-        judge = NegativeLogLikelihood(density)
-        num_epochs = _approved_epochs(key_folds, objective, judge, start, learn, fold, settings, stage)
-    if posterior is not None:
+        number, own = range(fold.max() + 1), np.arange(len(fold))
+        rows = pad_rows([own[fold != one] for one in number])
+        watched = pad_rows([own[fold == one] for one in number])
+        monitor = NegativeLogLikelihood(density)
+    elif posterior is not None:
         outputs, observed = posterior
-        wide = scale.reshape((1,) * len(rows) + scale.shape)
+        wide = scale.reshape((1,) * len(axes) + scale.shape)
         monitor = _MarginalLikelihood(skeleton, head, outputs, observed, wide)
     trained = train(
         key,
-        objective,
-        start,
+        Objective(HeadObjective(skeleton, head), prior),
+        starts,
         learn,
-        everything,
+        rows,
         settings,
-        watch_rows=everything,
+        watch_rows=watched,
         monitor=monitor,
-        num_epochs=num_epochs,
         stage=stage,
     )
-    params = jax.tree.map(lambda leaf: leaf[0], trained.params)
-    return Noise(params, scale, trained.num_epochs[0], trained.history[0])
-
-
-def _approved_epochs(
-    key: Key,
-    objective: Objective,
-    judge: NegativeLogLikelihood,
-    start: Params,
-    data: Dataset,
-    fold: np.ndarray,
-    settings: Training,
-    stage: Stage,
-) -> np.ndarray:
-    """Return the median of the epochs at which networks of the folds were best on their own fold."""
-    numbers, own = range(fold.max() + 1), np.arange(len(fold))
-    searched = train(
-        key,
-        objective,
-        jax.tree.map(lambda leaf: jnp.repeat(leaf, len(numbers), axis=0), start),
-        data,
-        pad_rows([own[fold != number] for number in numbers]),
-        settings,
-        watch_rows=pad_rows([own[fold == number] for number in numbers]),
-        monitor=judge,
-        stage=stage.within("folds"),
-    )
-    return np.median(searched.best_epoch, keepdims=True).astype(np.int32)
+    return Noise(trained.params, scale, trained.num_epochs, trained.history)
 
 
 def log_marginal_likelihood(

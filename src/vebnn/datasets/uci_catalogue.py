@@ -98,8 +98,8 @@ SOURCES: dict[str, Source] = {
             "initial_v",
             "initial_w",
         ),
-        # Upstream's index_target.txt. The paper's table heads the set "7, 1", but its errors are those of
-        # three targets: see docs/results/uci.md.
+        # As upstream's index_target.txt has it. The paper's tables say "7, 1", but their errors are
+        # those of three targets: see docs/results/uci.md.
         ("calculated_u", "calculated_v", "calculated_w"),
         "af4583a472aaeb7ecbb1f190c438626dd0b8da52f0c4ff7554c2b2017454f23a",
     ),

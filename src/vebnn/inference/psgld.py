@@ -10,7 +10,7 @@ from vebnn.arguments import require_number
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.inference.sampling import check_chains, sample_chains
 from vebnn.random_numbers import standard_normal
-from vebnn.training import Stage, epochs_of_steps
+from vebnn.training import Stage, epochs_of_steps, scale_of_rows
 from vebnn.types import Array, Key
 
 
@@ -70,7 +70,9 @@ class PSGLD:
         """Return settings that need no tuning, with a budget in steps rather than epochs.
 
         Six chains, one from each warm start of the default five folds and the mean network; the
-        step size falls to a tenth over the run.
+        step size falls to a tenth over the run. Posteriors of more rows are narrower, by the square
+        root of their number, and so are the steps: otherwise their noise would be the larger part
+        of the spread.
         """
         burn_in = epochs_of_steps(3_000, num_rows, cls.batch_size, fewest=20)
         thinning = epochs_of_steps(100, num_rows, cls.batch_size, fewest=1)
@@ -80,7 +82,7 @@ class PSGLD:
             burn_in=burn_in,
             thinning=thinning,
             num_chains=6,
-            step_size=5e-3,
+            step_size=5e-3 / scale_of_rows(num_rows),
             decay=0.1 ** (1 / total),
         )
 

@@ -1,6 +1,6 @@
 """How a network is trained: one compiled mini-batch loop, for many runs at once."""
 
-from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows
+from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of_rows
 from vebnn.training.chunks import SILENT, Observer, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
@@ -24,6 +24,7 @@ __all__ = [
     "map_runs",
     "pad_rows",
     "replicate",
+    "scale_of_rows",
     "split_rows",
     "train",
     "train_and_refit",

@@ -14,6 +14,7 @@ import numpy as np
 from vebnn.types import Array, Dataset, Key
 
 NO_ROW = -1  # fills up row lists; counts nowhere
+SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
 LARGE = 2**16  # rows; with more, training takes so long that compiling does not matter
 WIDE = 100  # sides of a grid that can be stirred well
 STIRS = 4  # with ideal hashes two would do (Luby and Rackoff 1988)
@@ -65,6 +66,11 @@ def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int)
     """Return how many epochs make ``num_steps`` mini-batch steps, but at least ``fewest``."""
     num_batches, _ = batch_shape(round_size(num_rows), batch_size)
     return max(fewest, math.ceil(num_steps / num_batches))
+
+
+def scale_of_rows(num_rows: int) -> float:
+    """Return by how much a data set exceeds a small one: √(rows / SMALL), at least 1."""
+    return math.sqrt(max(1, num_rows / SMALL))
 
 
 def random_order(key: Key, num_batches: int, size: int) -> Array:

@@ -1,6 +1,5 @@
 """The one compiled mini-batch loop: Adam, best-epoch parameters, patience."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from vebnn.arguments import require_number, require_whole
 from vebnn.training.batches import (
     batch_shape,
     epochs_of_steps,
+    scale_of_rows,
     shuffled_batches,
     take,
     with_spare_rows,
@@ -27,8 +27,6 @@ from vebnn.types import Array, Dataset, Key, Params
 
 # However large the data set, it is gone through this often.
 FEWEST_EPOCHS = 100
-# Up to so many rows, training takes the same number of steps.
-SMALL = 1_000
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -74,7 +72,7 @@ class Training:
         ``FEWEST_EPOCHS`` times.
         """
         batch_size = settings.get("batch_size", cls.batch_size)
-        more = math.sqrt(max(1, num_rows / SMALL))
+        more = scale_of_rows(num_rows)
         epochs = epochs_of_steps(round(more * num_steps), num_rows, batch_size, FEWEST_EPOCHS)
         if patience is not None:
             patience = epochs_of_steps(round(more * patience), num_rows, batch_size, FEWEST_EPOCHS // 5)

@@ -6,9 +6,12 @@ many fits, whole fits side by side, one core each, keep the cores busier: nobody
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from functools import cache, partial
+from pathlib import Path
+from typing import IO, Any
 
 import joblib
 
@@ -46,16 +49,51 @@ def spread(
     require_one_of("engine", engine, ENGINES)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
-    with _backend(engine, jobs or available_cores(), scheduler) as parallel:
-        tasks = [joblib.delayed(_with_case)(function, case, list(sys.path)) for case in cases]
+    jobs = jobs or available_cores()
+    # Machines of a cluster are not ours: their workers go on to other work.
+    alone = engine == "local" and jobs <= available_cores()
+    with _backend(engine, jobs, scheduler) as parallel:
+        work = partial(_with_case, function, path=list(sys.path), keep_to_a_core=alone)
+        tasks = [joblib.delayed(work)(case) for case in cases]
         for chunk in _chunks(tasks, parallel):
             yield from parallel(chunk)
 
 
-def _with_case(function: Callable[[Any], Any], case: Any, path: list[str]) -> tuple[Any, Any]:
+def _with_case(
+    function: Callable[[Any], Any], case: Any, path: list[str], keep_to_a_core: bool
+) -> tuple[Any, Any]:
+    if keep_to_a_core:
+        _held_core()
     # A worker finds the modules that the caller finds: a method of the user's own, for example.
     sys.path.extend(folder for folder in path if folder not in sys.path)
     return case, function(case)
+
+
+@cache
+def _held_core() -> IO | None:
+    """Keep this process, from now on, to a core that no other worker keeps to; return its lock.
+
+    XLA computes on threads of its own, and hands programs from one to the next. Left alone, these
+    wander, and two workers meet on one core while the other is idle. A lock goes with the process that
+    holds it, however that ends, so that a worker's successor finds its core free.
+    """
+    if not hasattr(os, "sched_setaffinity"):  # only Linux has it
+        return None
+    import fcntl
+
+    folder = Path(tempfile.gettempdir()) / f"vebnn-cores-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for core in sorted(os.sched_getaffinity(0)):
+        lock = open(folder / str(core), "w")  # noqa: SIM115
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            continue
+        for thread in os.listdir("/proc/self/task"):
+            os.sched_setaffinity(int(thread), {core})
+        return lock
+    return None
 
 
 def _chunks(tasks: list, parallel: joblib.Parallel) -> Iterable[list]:

@@ -25,7 +25,8 @@ from vebnn.sealed import digest, seal, unseal
 from vebnn.training import Training
 from vebnn.types import Params
 
-FORMAT = 4
+FORMAT = 3
+_OLDEST_FORMAT = 2  # knew of no calibration
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _KNOWN = {kind.__name__: kind for kind in (GRU, MLP, Training, *ENGINES.values())}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
@@ -115,7 +116,7 @@ def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
     fill = partial(_filled, arrays=arrays)
     model.fitted_ = model._rebuild(posterior, probe, arrays["probe_x"], fill, body["story"])
     model._publish()
-    model.calibration_ = calibration.revive(body["calibration"])
+    model.calibration_ = calibration.revive(body.get("calibration"))
     if your_own:
         _check_same_function(model)
     return model
@@ -149,7 +150,7 @@ def _read_description(folder: Path) -> dict:
     path = folder / _DESCRIPTION
     if not path.exists():
         raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
-    return unseal(path, "model", FORMAT, again="fit the model again")
+    return unseal(path, "model", FORMAT, again="save the model again", oldest=_OLDEST_FORMAT)
 
 
 class _YourOwn:

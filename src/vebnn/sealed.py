@@ -17,14 +17,17 @@ def seal(name: str, body: dict[str, Any], version: int) -> bytes:
     return json.dumps(description, indent=2).encode()
 
 
-def unseal(path: Path, name: str, version: int, *, again: str) -> dict[str, Any]:
+def unseal(
+    path: Path, name: str, version: int, *, again: str, oldest: int | None = None
+) -> dict[str, Any]:
     """Read what :func:`seal` wrote.
 
     Args:
       path: the file.
       name: what its body is called.
       version: the format this version of the package writes.
-      again: how to get a good file, such as "fit the model again".
+      again: how to get a good file, such as "save the model again".
+      oldest: the first format it can still read; that same one by default.
 
     Raises:
       ValueError: if the file is damaged, edited or of another version.
@@ -35,9 +38,11 @@ def unseal(path: Path, name: str, version: int, *, again: str) -> dict[str, Any]
         whole = description["checksum"] == digest(_canonical(body))
     except (ValueError, KeyError, TypeError):
         whole, found = False, version
-    if found != version:
+    readable = range(version if oldest is None else oldest, version + 1)
+    if found not in readable:
+        formats = " and ".join(map(str, readable))
         raise ValueError(
-            f"The model in {path.parent} has format {found}; this version reads format {version}. "
+            f"The model in {path.parent} has format {found}; this version reads format {formats}. "
             f"Upgrade vebnn or {again}."
         )
     if not whole:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from settings import quick
-from vebnn import PSGLD, VeBNNRegressor
+from vebnn import GRU, PSGLD, VeBNNRegressor
 from vebnn.cooperative import algorithm
 from vebnn.observers import Checkpoint
 
@@ -70,10 +70,24 @@ def test_only_chains_whose_residuals_were_learned_go_on_in_the_next_round(data, 
     jax.tree.map(np.testing.assert_array_equal, second_starts, expected)
 
 
-@pytest.mark.parametrize("residuals", ["cross_fit", "in_sample"])
-def test_every_fold_has_a_variance_network_where_there_are_folds(data, residuals):
-    fitted = quick(residuals=residuals, num_folds=3).fit(*data).fitted_
-    assert len(fitted.noise.num_epochs) == (3 if residuals == "cross_fit" else 1)
+def test_folds_stop_the_variance_network_where_there_are_any(data, monkeypatch):
+    folds = []
+
+    def keep(*arguments, fold, **more):
+        folds.append(fold)
+        return train_variance(*arguments, fold=fold, **more)
+
+    train_variance = algorithm.train_variance
+    monkeypatch.setattr(algorithm, "train_variance", keep)
+    quick(num_folds=2).fit(*data)
+    quick(residuals="in_sample").fit(*data)
+    paths = np.random.default_rng(1).normal(size=(12, 5, 2))
+    recurrent = {"network": GRU((4,)), "variance_network": GRU((3,))}
+    quick(**recurrent, num_folds=3).fit(paths, paths.sum(axis=2, keepdims=True))
+    single, none, sequences = folds
+    assert set(single) == {0, 1}
+    assert none is None
+    assert sorted(sequences) == [0] * 4 + [1] * 4 + [2] * 4
 
 
 def test_later_rounds_may_learn_from_the_bayesian_network(data, stages, monkeypatch):

@@ -1,5 +1,7 @@
 """Steps 1 and 2 and the scores of a round, each against a formula of its own."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -17,9 +19,10 @@ from vebnn.cooperative.variance import (
     train_variance,
 )
 from vebnn.inference.functions import Moments
+from vebnn.likelihoods.of_networks import HeadObjective, IsotropicPrior
 from vebnn.likelihoods.residuals import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
-from vebnn.training import SILENT, split_rows
+from vebnn.training import SILENT, Objective, pad_rows, split_rows, train
 from vebnn.types import Dataset
 
 SETTINGS = Training(num_epochs=1_500, learning_rate=1e-2)
@@ -148,15 +151,16 @@ def test_folds_keep_noise_along_sequences_from_being_learned_by_heart():
     known, fresh = paths[:16], paths[16:]
     squared = np.broadcast_to(rng.normal(size=(16, 1, 1)) ** 2, (16, 20, 1)).astype(np.float32)
     head = VARIANCE_HEADS["gamma"]
+    start, skeleton = build_networks(
+        GRU((8,)), (20, 2), head.parts, jax.random.split(jax.random.key(0), 1), steps=(20,)
+    )
 
-    def error(fold, count):
-        keys = jax.random.split(jax.random.key(0), count)
-        starts, skeleton = build_networks(GRU((8,)), (20, 2), head.parts, keys, steps=(20,))
+    def error(fold):
         noise = train_variance(
             jax.random.key(1),
             skeleton,
             head,
-            starts,
+            start,
             dataset(known, squared),
             Residuals(squared, np.zeros_like(squared)),
             Training(400, learning_rate=1e-2, patience=100),
@@ -165,62 +169,54 @@ def test_folds_keep_noise_along_sequences_from_being_learned_by_heart():
             stage=SILENT,
         )
         found = aleatoric_variance(skeleton, head, noise, fresh)
-        return np.std(np.log(found)), int(noise.num_epochs.max())
+        return np.std(np.log(found)), int(noise.num_epochs)
 
-    by_heart, epochs = error(None, 1)
-    stopped, fewer = error(np.arange(16) % 4, 4)
+    by_heart, epochs = error(None)
+    stopped, fewer = error(np.arange(16) % 4)
     assert fewer < epochs
     assert stopped < by_heart / 3
 
 
-@pytest.fixture(scope="module")
-def noise_of_folds():
-    """A function of squared residuals, with fold ``row % 3``; the head, a skeleton and rows."""
-    x = np.random.default_rng(8).normal(size=(60, 2)).astype(np.float32)
-    head, keys = VARIANCE_HEADS["gamma"], jax.random.split(jax.random.key(0), 3)
-    starts, skeleton = build_networks(MLP((5,), "tanh"), (2,), head.parts, keys)
-
-    def learn(squared):
-        return train_variance(
-            jax.random.key(1),
-            skeleton,
-            head,
-            starts,
-            dataset(x, squared),
-            Residuals(squared, np.zeros_like(squared)),
-            Training(200, learning_rate=1e-2),
-            rescale=False,
-            fold=np.arange(60) % 3,
-            stage=SILENT,
-        )
-
-    return learn, head, skeleton, x
-
-
-def test_the_noise_is_the_average_of_the_folds_networks(noise_of_folds):
-    learn, head, skeleton, x = noise_of_folds
-    noise = learn(np.float32(x[:, :1] ** 2))
-    networks = [
-        eqx.combine(jax.tree.map(lambda leaf, own=own: leaf[own], noise.params), skeleton)
-        for own in range(3)
-    ]
-    each = [head.variance(jax.vmap(network)(x)) for network in networks]
-    assert np.ptp([np.mean(one) for one in each]) > 0.01
-    found = aleatoric_variance(skeleton, head, noise, x)
-    np.testing.assert_allclose(found, np.mean(each, axis=0), rtol=1e-5)
-
-
-def test_a_variance_network_does_not_learn_from_its_own_fold(noise_of_folds):
-    learn, _, _, x = noise_of_folds
-    squared = np.float32(x[:, :1] ** 2)
-    changed = np.where((np.arange(60) % 3 == 1)[:, None], 5 * squared, squared)
-    (losses, values), (other_losses, other_values) = (
-        np.moveaxis(learn(residuals).history, 2, 0) for residuals in (squared, changed)
+def test_the_variance_network_stops_where_unseen_rows_fare_best():
+    rng = np.random.default_rng(9)
+    x, squared = rng.normal(size=(60, 2)), np.float32(rng.normal(size=(60, 1)) ** 2)
+    # A row that nobody observed counts nowhere, wherever it is.
+    weight = np.float32(np.arange(60) > 0)[:, None]
+    rows, fold = dataset(x, squared, weight=weight), np.arange(60) % 3
+    head, settings = VARIANCE_HEADS["gamma"], Training(200, learning_rate=1e-2)
+    start, skeleton = networks(MLP((5,), "tanh"), 2, head.parts)
+    noise = train_variance(
+        jax.random.key(1),
+        skeleton,
+        head,
+        start,
+        rows,
+        Residuals(squared, np.zeros_like(squared)),
+        settings,
+        rescale=False,
+        fold=fold,
+        stage=SILENT,
     )
-    same = (losses == other_losses).all(axis=1)
-    assert same.tolist() == [False, True, False]
-    # But it is its own fold that stops it.
-    assert (values[1] != other_values[1]).all()
+    objective = Objective(HeadObjective(skeleton, head), IsotropicPrior(np.float32(1)))
+    key = jax.random.split(jax.random.key(1))[1]
+
+    def unseen(num_epochs):
+        """Return minus the log-density of every row, by networks that have not seen it."""
+        trained = train(
+            key,
+            objective,
+            jax.tree.map(lambda leaf: np.repeat(leaf, 3, axis=0), start),
+            rows,
+            pad_rows([np.flatnonzero(fold != own) for own in range(3)]),
+            replace(settings, num_epochs=num_epochs),
+        )
+        every = jax.vmap(lambda own: jax.vmap(eqx.combine(own, skeleton))(rows.x))(trained.params)
+        raw = every[fold, np.arange(60)]
+        return -float((weight * head.log_prob(raw, squared, np.zeros_like(squared))).sum())
+
+    epochs = int(noise.num_epochs)
+    assert 1 < epochs < 200
+    assert unseen(epochs) < min(unseen(num) for num in (1, epochs - 1, epochs + 1, 200))
 
 
 def test_rescaled_noise_does_not_know_units():

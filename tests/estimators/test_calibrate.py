@@ -1,5 +1,6 @@
 """Calibration of fitted estimators: the numbers, what they change, and what is kept."""
 
+import json
 from dataclasses import asdict
 
 import equinox as eqx
@@ -15,6 +16,7 @@ from settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import METHODS, CommonFactor
 from vebnn.metrics import coverage
+from vebnn.sealed import seal
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -172,6 +174,20 @@ def test_saved_models_predict_the_same_bits(model, kept, method, tmp_path):
     np.testing.assert_array_equal(there.interval(0.9), here.interval(0.9))
     raw = loaded.predict_distribution(X, calibrated=False)
     np.testing.assert_array_equal(raw.std, model.predict_distribution(X, calibrated=False).std)
+
+
+def test_models_saved_before_there_was_calibration_still_load(model, kept, tmp_path):
+    model.save(tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    body = json.loads(path.read_bytes())["model"]
+    assert body.pop("calibration") is None
+    path.write_bytes(seal("model", body, 2))
+    loaded = VeBNNRegressor.load(tmp_path / "model")
+    assert loaded.calibration_ is None
+    np.testing.assert_array_equal(loaded.predict(kept[0]), model.predict(kept[0]))
+    path.write_bytes(seal("model", body, 1))
+    with pytest.raises(ValueError, match="has format 1; this version reads format 2 and 3"):
+        VeBNNRegressor.load(tmp_path / "model")
 
 
 def test_each_output_has_its_own_factor(model, kept):

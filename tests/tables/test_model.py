@@ -11,6 +11,7 @@ import pytest
 from alloys import TARGETS, alloys
 from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
 from vebnn.report.page import write_report
+from vebnn.sealed import seal
 from vebnn.tables.advice import advise, coverage_verdict
 from vebnn.tables.effort import new_estimator
 from vebnn.tables.errors import TableError
@@ -128,6 +129,17 @@ def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
     (tmp_path / "table.json").write_text(json.dumps(description | {"format": 3}))
     with pytest.raises(ValueError, match="format 3"):
         TableModel.load(tmp_path)
+
+
+def test_models_from_before_there_was_calibration(
+    model: TableModel, alloys_model: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(alloys_model, tmp_path / "model")
+    body = json.loads((alloys_model / "table.json").read_bytes())["table"]
+    for name, value in (("calibration", None), ("num_calibrated", 0)):
+        assert body["facts"].pop(name) == value
+    (tmp_path / "model" / "table.json").write_bytes(seal("table", body, 1))
+    assert TableModel.load(tmp_path / "model").facts == model.facts
 
 
 def test_plan_keeps_rows_to_calibrate_on() -> None:

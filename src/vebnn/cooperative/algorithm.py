@@ -187,12 +187,11 @@ class _Learner:
         )
 
     def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> Noise:
-        """Train fresh variance networks on the squared residuals of the current mean."""
-        folds = self.num_folds > 1
-        starts, self.variance_skeleton = self._networks(
+        """Train a fresh variance network on the squared residuals of the current mean."""
+        start, self.variance_skeleton = self._networks(
             self.settings.variance_network,
             self.head.parts * self.out_size,
-            jax.random.split(self._key("variance network", number), self.num_folds if folds else 1),
+            jax.random.split(self._key("variance network", number), 1),
         )
         settings, watched = self.settings.variance_training, None
         if self.settings.residuals == "in_sample":
@@ -206,13 +205,13 @@ class _Learner:
             self._key("step 2", number),
             self.variance_skeleton,
             self.head,
-            starts,
+            start,
             self.data,
             self._residuals(means, earlier),
             settings,
             rescale=self.settings.rescale_residuals,
             posterior=watched,
-            fold=self.split.fold if folds else None,
+            fold=self.split.fold if self.num_folds > 1 else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 
@@ -269,7 +268,7 @@ class _Learner:
             validation_nll=float(nll),
             validation_kind=kind,
             typical_noise_std=float(np.sqrt(np.average(noise_variance, weights=self.data.weight))),
-            variance_epochs=int(noise.num_epochs.max()),
+            variance_epochs=int(noise.num_epochs),
         )
         chains = posterior.trace.shape[0]
         probe = where_it_counts(probe, here.weight)

@@ -135,7 +135,7 @@ def sum_up(
         together = special.logsumexp(by_draw, axis=0) - np.log(len(by_draw))
         nll = float(-np.average(together, weights=there.weight))
     kind = "leave one out" if learner.held_out is None else "held out"
-    report = MixtureRound(number, nll, kind, int(noise.num_epochs.max()))
+    report = MixtureRound(number, nll, kind, int(noise.num_epochs))
     chains = posterior.trace.shape[0]
     means = where_it_counts(means, here.weight)
     return fitted._replace(probe=means.reshape(chains, -1, *means.shape[1:]), rounds=(report,))

@@ -210,7 +210,7 @@ class MixtureSteps:
                 stage=self.stage.within(f"Round {number} · Step 2 · {repeat + 1}"),
             )
             variance = self.noise_variance(noise, data.x)
-            start = noise.params
+            start = jax.tree.map(lambda leaf: leaf[None], noise.params)
         return noise
 
     def step_3(self, number: int, noise: Noise, first: StepOne) -> Posterior:

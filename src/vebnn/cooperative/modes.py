@@ -24,9 +24,8 @@ class NoiseOfModes(eqx.Module):
 
     @classmethod
     def of(cls, skeleton: Any, head: Any, noise: Noise) -> "NoiseOfModes":
-        """Put the one trained variance network together."""
-        only = jax.tree.map(lambda leaf: leaf[0], noise.params)
-        return cls(eqx.combine(only, skeleton), head, noise.scale)
+        """Put a trained variance network together."""
+        return cls(eqx.combine(noise.params, skeleton), head, noise.scale)
 
     def __call__(self, x: Array) -> Array:
         """Map one example to ``(..., outputs · modes)``."""

@@ -24,11 +24,11 @@ class Residuals(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Trained variance networks, whose average is the noise: one, or one for each fold."""
+    """A trained variance network."""
 
-    params: Params  # stacked
-    scale: np.ndarray  # (outputs,): factor on the networks' variance
-    num_epochs: np.ndarray  # (networks,)
+    params: Params
+    scale: np.ndarray  # (outputs,): factor on the network's variance
+    num_epochs: np.ndarray
     history: np.ndarray
 
 
@@ -40,18 +40,15 @@ def aleatoric_variance(skeleton: Any, head: Any, noise: Noise, x: np.ndarray) ->
 
 @eqx.filter_jit
 def _variance(skeleton: Any, head: Any, params: Params, x: Array) -> Array:
-    def one(own: Params) -> Array:
-        network = eqx.combine(own, skeleton)
-        return by_blocks(lambda rows: head.variance(jax.vmap(network)(rows)), x)
-
-    return jnp.mean(jax.lax.map(one, params), axis=0)
+    network = eqx.combine(params, skeleton)
+    return by_blocks(lambda rows: head.variance(jax.vmap(network)(rows)), x)
 
 
 def train_variance(
     key: Key,
     skeleton: Any,
     head: Any,
-    starts: Params,
+    start: Params,
     data: Dataset,
     residuals: Residuals,
     settings: Training,
@@ -67,7 +64,7 @@ def train_variance(
       key: random key.
       skeleton: the variance network without its weights.
       head: what its outputs mean, see :mod:`vebnn.likelihoods.residuals`; a Gamma in the paper.
-      starts: initial weights, stacked: of one network, or of one for each fold.
+      start: initial weights, stacked as for a fleet of one.
       data: inputs and weights of the rows.
       residuals: squared residuals and the part of them that is not noise.
       settings: epochs, learning rate, batch size, patience.
@@ -76,40 +73,79 @@ def train_variance(
       posterior: the outputs of the draws of the round before and the observations they explain.
         If given, early stopping watches the log marginal likelihood, as the paper's code does from
         round 2 on; otherwise the objective itself.
-      fold: which fold each row belongs to. If given, the noise is the average of networks that each
-        learn from the other folds and are stopped by their own. A network that has seen all rows
-        sooner or later has the few large residuals by heart, and those along a sequence.
+      fold: which fold each row belongs to. If given, it is trained for as many epochs as networks of
+        the folds were getting better on rows they do not see. Trained to the end, a network has the
+        few large residuals by heart, and those along a sequence, which are alike.
       stage: name and watcher of this piece of work.
     """
     weight = np.asarray(data.weight)
-    axes = tuple(range(weight.ndim - 1))
-    mean_noise = (weight * residuals.squared).sum(axes) / weight.sum(axes)
+    rows = tuple(range(weight.ndim - 1))
+    mean_noise = (weight * residuals.squared).sum(rows) / weight.sum(rows)
     scale = np.maximum(mean_noise, 1e-12) if rescale else np.ones_like(mean_noise)
     learn = data._replace(target=residuals.squared / scale, variance=residuals.offset / scale)
-    prior, density = IsotropicPrior(np.float32(1)), HeadDensity(skeleton, head)
+    prior = IsotropicPrior(np.float32(1))
+    everything = all_rows(len(data.x))
+    objective, density = Objective(HeadObjective(skeleton, head), prior), HeadDensity(skeleton, head)
     monitor: Any = _WholeObjective(Objective(density, prior))
-    rows = watched = all_rows(len(data.x))
+    num_epochs = None
     if fold is not None:
-        number, own = range(fold.max() + 1), np.arange(len(fold))
-        rows = pad_rows([own[fold != one] for one in number])
-        watched = pad_rows([own[fold == one] for one in number])
-        monitor = NegativeLogLikelihood(density)
-    elif posterior is not None:
+        key, key_folds = jax.random.split(key)
+        judge = NegativeLogLikelihood(density)
+        num_epochs = _approved_epochs(key_folds, objective, judge, start, learn, fold, settings, stage)
+    if posterior is not None:
         outputs, observed = posterior
-        wide = scale.reshape((1,) * len(axes) + scale.shape)
+        wide = scale.reshape((1,) * len(rows) + scale.shape)
         monitor = _MarginalLikelihood(skeleton, head, outputs, observed, wide)
     trained = train(
         key,
-        Objective(HeadObjective(skeleton, head), prior),
-        starts,
+        objective,
+        start,
         learn,
-        rows,
+        everything,
         settings,
-        watch_rows=watched,
+        watch_rows=everything,
         monitor=monitor,
+        num_epochs=num_epochs,
         stage=stage,
     )
-    return Noise(trained.params, scale, trained.num_epochs, trained.history)
+    params = jax.tree.map(lambda leaf: leaf[0], trained.params)
+    return Noise(params, scale, trained.num_epochs[0], trained.history[0])
+
+
+def _approved_epochs(
+    key: Key,
+    objective: Objective,
+    judge: NegativeLogLikelihood,
+    start: Params,
+    data: Dataset,
+    fold: np.ndarray,
+    settings: Training,
+    stage: Stage,
+) -> np.ndarray:
+    """Return the number of epochs at which networks of the folds were best on the rows they do not see.
+
+    It is one number for all, by all rows together: those of a single fold are too few to tell.
+    """
+    members, own = np.arange(fold.max() + 1), np.arange(len(fold))
+    searched = train(
+        key,
+        objective,
+        jax.tree.map(lambda leaf: jnp.repeat(leaf, len(members), axis=0), start),
+        data,
+        pad_rows([own[fold != one] for one in members]),
+        settings,
+        watch_rows=pad_rows([own[fold == one] for one in members]),
+        monitor=judge,
+        stage=stage.within("folds"),
+    )
+    values = searched.history[:, :, 1]
+    # Whoever has stopped would not have become better.
+    last = values[members, searched.num_epochs - 1]
+    values = np.where(np.isnan(values), last[:, None], values)
+    counts = np.asarray([data.weight[fold == one].sum() for one in members])
+    # A fold in which nothing was observed has nothing to say.
+    pooled = np.nansum(counts[:, None] * values, axis=0)
+    return np.argmin(pooled, keepdims=True).astype(np.int32) + 1
 
 
 def log_marginal_likelihood(

@@ -6,6 +6,7 @@ from typing import Any
 from vebnn.sealed import digest, seal, unseal
 
 FORMAT = 2
+_OLDEST_FORMAT = 1  # knew of no calibration
 DESCRIPTION, ROWS = "table.json", "rows.safetensors"
 _FILES = {DESCRIPTION, ROWS, "model.json", "weights.safetensors"}
 
@@ -45,7 +46,7 @@ def read_description(folder: str | Path) -> dict[str, Any]:
             f"There is no model of a table in {folder}: {DESCRIPTION} is missing. Make one with "
             f"vebnn fit."
         )
-    body = unseal(path, "table", FORMAT, again="fit the model again")
+    body = unseal(path, "table", FORMAT, again="fit the model again", oldest=_OLDEST_FORMAT)
     for name, wanted in ((ROWS, body["rows"]), ("model.json", body["model"])):
         path = folder / name
         if not path.exists() or digest(path.read_bytes()) != wanted:

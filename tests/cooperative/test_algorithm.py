@@ -70,7 +70,7 @@ def test_only_chains_whose_residuals_were_learned_go_on_in_the_next_round(data, 
     jax.tree.map(np.testing.assert_array_equal, second_starts, expected)
 
 
-def test_folds_stop_the_variance_network_where_there_are_any(data, monkeypatch):
+def test_folds_stop_the_variance_network_of_sequences_and_many_rows(data, monkeypatch):
     folds = []
 
     def keep(*arguments, fold, **more):
@@ -79,14 +79,17 @@ def test_folds_stop_the_variance_network_where_there_are_any(data, monkeypatch):
 
     train_variance = algorithm.train_variance
     monkeypatch.setattr(algorithm, "train_variance", keep)
+    quick().fit(*data)
+    monkeypatch.setattr(algorithm, "ENOUGH_TO_STOP", len(data[0]))
     quick(num_folds=2).fit(*data)
     quick(residuals="in_sample").fit(*data)
     paths = np.random.default_rng(1).normal(size=(12, 5, 2))
     recurrent = {"network": GRU((4,)), "variance_network": GRU((3,))}
     quick(**recurrent, num_folds=3).fit(paths, paths.sum(axis=2, keepdims=True))
-    single, none, sequences = folds
-    assert set(single) == {0, 1}
-    assert none is None
+    few, enough, in_sample, sequences = folds
+    assert few is None
+    assert set(enough) == {0, 1}
+    assert in_sample is None
     assert sorted(sequences) == [0] * 4 + [1] * 4 + [2] * 4
 
 

@@ -32,6 +32,10 @@ from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective, Split, Stage, Trained, split_rows
 from vebnn.types import Dataset, Key, Params
 
+# Single rows that can tell when the variance network should stop. A few dozen cannot: with them it is
+# better trained to the end.
+ENOUGH_TO_STOP = 201
+
 
 class Round(NamedTuple):
     """How one round went."""
@@ -194,6 +198,8 @@ class _Learner:
             jax.random.split(self._key("variance network", number), 1),
         )
         settings, watched = self.settings.variance_training, None
+        # Residuals along a sequence are alike, and always learned by heart in the end.
+        stopped = self.num_folds > 1 and (self.steps or len(self.data.x) >= ENOUGH_TO_STOP)
         if self.settings.residuals == "in_sample":
             # As in the paper's code: round 1 trains to the last epoch, later rounds watch LMglk.
             if earlier is None:
@@ -211,7 +217,7 @@ class _Learner:
             settings,
             rescale=self.settings.rescale_residuals,
             posterior=watched,
-            fold=self.split.fold if self.num_folds > 1 else None,
+            fold=self.split.fold if stopped else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 

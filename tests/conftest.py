@@ -1,5 +1,6 @@
 """What every test shares: strict shapes, fixed seeds, and a problem whose answer is known."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +26,6 @@ assert vebnn.__version__
 
 # (N,) against (N, 1) is the silent error of regression likelihoods.
 jax.config.update("jax_numpy_rank_promotion", "raise")
-
-# Workers and later runs share even what compiles quickly.
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 settings.register_profile("vebnn", derandomize=True, deadline=None, database=None, max_examples=100)
 settings.load_profile("vebnn")
@@ -55,6 +53,20 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def key() -> jax.Array:
     return jax.random.key(0)
+
+
+@pytest.fixture
+def compiled() -> Iterator[list[str]]:
+    """The name of every program, as it is compiled or found in the compilation cache."""
+    names: list[str] = []
+
+    def note(event: str, seconds: float, **more: Any) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            names.append(more.get("fun_name", "a program"))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    yield names
+    jax.monitoring.unregister_event_duration_listener(note)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -112,3 +113,12 @@ def test_cache_moved(environment: dict[str, str]) -> None:
 
 def test_cache_follows_the_desktop_convention() -> None:
     assert import_vebnn(XDG_CACHE_HOME="/caches")["cache"] == "/caches/vebnn/jax"
+
+
+def test_even_small_programs_are_kept(tmp_path: Path) -> None:
+    # A fit has dozens of them, and a second process would compile all of them again.
+    code = "import vebnn, jax; jax.jit(lambda x: x + 1)(1.0).block_until_ready()"
+    for _ in range(2):
+        environment = os.environ | {"VEBNN_COMPILATION_CACHE": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert len(list(tmp_path.iterdir())) == 1

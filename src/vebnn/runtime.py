@@ -7,7 +7,8 @@
     Compiled programs are kept in the user's cache folder, so that a second process starts quickly.
     Set ``VEBNN_COMPILATION_CACHE=off`` to switch it off, or to a folder to move it.
 ``jax_persistent_cache_min_compile_time_secs``
-    With that cache, programs that take 0.2 seconds to compile are worth keeping; JAX says 1 second.
+    With that cache, every program is worth keeping, however quickly it is compiled; JAX says those of
+    1 second. A fit has dozens of small ones, which together take as long as the large ones.
 """
 
 import os
@@ -52,4 +53,4 @@ def _keep_compiled_programs() -> None:
     jax.config.update("jax_compilation_cache_dir", choice or str(Path(home) / "vebnn" / "jax"))
     shortest = "jax_persistent_cache_min_compile_time_secs"
     if jax.config.values[shortest] == _JAX_MIN_COMPILE_SECONDS:
-        jax.config.update(shortest, 0.2)
+        jax.config.update(shortest, 0.0)

@@ -16,16 +16,6 @@ pytestmark = [
 STRATEGIES = ("joint", "cooperative")
 PARTS = ("mean", "aleatoric_variance", "epistemic_variance", "draws")
 
-COMPILED: list[str] = []  # the name of every program, as it is compiled
-
-
-def note(event: str, seconds: float, **more) -> None:
-    if event == "/jax/core/compile/backend_compile_duration":
-        COMPILED.append(more.get("fun_name", "a program"))
-
-
-jax.monitoring.register_event_duration_secs_listener(note)
-
 
 @pytest.fixture(params=STRATEGIES)
 def strategy(request: pytest.FixtureRequest) -> str:
@@ -110,17 +100,18 @@ def test_a_saved_model_predicts_the_same_bits(strategy: str, engine: str, tmp_pa
         np.testing.assert_array_equal(info[entry], same[entry])
 
 
-def test_other_data_of_the_same_shape_compile_nothing(strategy: str, engine: str) -> None:
+def test_other_data_of_the_same_shape_compile_nothing(
+    strategy: str, engine: str, compiled: list[str]
+) -> None:
     _ = fitted(strategy, engine, 3).predict_distribution(some_data(3)[0]).components
-    before = len(COMPILED)
+    compiled.clear()
     X, y = some_data(3, seed=1)
     prediction = small_model(strategy, engine).fit(X, y).predict_distribution(X)
     assert np.isfinite(prediction.components.mean).all()
-    assert COMPILED[before:] == []
+    assert compiled == []
 
 
-def test_compilations_are_noticed() -> None:
+def test_compilations_are_noticed(compiled: list[str]) -> None:
     # A count that never moves would pass forever.
-    before = len(COMPILED)
     jax.jit(lambda x: x + 1)(np.zeros(3)).block_until_ready()
-    assert len(COMPILED) > before
+    assert compiled

@@ -24,6 +24,17 @@ def test_map_runs_is_a_loop(num_runs: int, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(results["run"], runs)
 
 
+def test_the_surplus_of_a_fleet_is_one_program_however_many_arrays(compiled: list[str]) -> None:
+    def programs(num_arrays: int) -> int:
+        compiled.clear()
+        runs = {number: np.zeros((3, 7 + number)) for number in range(num_arrays)}
+        map_runs(lambda shared, run: run, np.zeros(2), runs)
+        # Copying an array to a device may have a program of its own.
+        return sum("slice" not in name for name in compiled)
+
+    assert programs(12) == programs(2) > 0
+
+
 def test_map_runs_passes_what_is_no_array() -> None:
     results = map_runs(lambda shared, run: shared[0](run) + shared[1], (jnp.sin, 2.0), np.zeros(3))
     np.testing.assert_allclose(results, 2.0)

@@ -84,7 +84,7 @@ class _ThroughJAX(torch.autograd.Function):
 
 def _units_like(tensor: torch.Tensor, units: Standardiser) -> Any:
     """Return units that standardise and restore tensors."""
-    return Standardiser(*(torch.as_tensor(part).to(tensor) for part in units))
+    return Standardiser._make(torch.as_tensor(part).to(tensor) for part in units)
 
 
 def _to_numpy(tensor: torch.Tensor) -> np.ndarray:

@@ -30,17 +30,24 @@ def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any) -> Tr
     """
     num_runs = jax.tree.leaves(runs)[0].shape[0]
     num_devices = _devices_for(num_runs)
-    padding = -num_runs % num_devices
-    if padding:
-        # Devices must have equally many runs: some do the last one again.
-        order = jnp.minimum(jnp.arange(num_runs + padding), num_runs - 1)
-        runs = jax.tree.map(lambda leaf: leaf[order], runs)
+    even = -(-num_runs // num_devices) * num_devices
     mesh = _mesh(num_devices)
+    # Devices must have equally many runs: some do the last one again.
+    runs = _resized(runs, even) if even > num_runs else runs
     # Placed as the results will be: otherwise the second call of a loop would compile again.
     runs = jax.device_put(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
     compiled = _compiled(all_busy=num_devices == jax.local_device_count())
     results = compiled(function, replicate(shared, num_runs), runs, mesh)
-    return jax.tree.map(lambda leaf: leaf[:num_runs], results) if padding else results
+    return _resized(results, num_runs) if even > num_runs else results
+
+
+@eqx.filter_jit
+def _resized(runs: Tree, size: int) -> Tree:
+    """Return the first ``size`` runs, the last one again and again where there are fewer.
+
+    One program for all leaves: each would else be compiled on its own, which takes longer than a run.
+    """
+    return jax.tree.map(lambda leaf: leaf[jnp.minimum(jnp.arange(size), leaf.shape[0] - 1)], runs)
 
 
 def replicate(shared: Tree, num_runs: int) -> Tree:

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from rich.console import Console
 
 from benchmarks.speed import alone, page, results, scaling
-from benchmarks.speed.cases import CASES, CONCRETE, STEPS
-from benchmarks.speed.programs import CORES, LOADER, UQ_BOX, VEBNN, of_steps
+from benchmarks.speed.cases import CASES, CONCRETE, STEPS, Case
+from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
-from benchmarks.speed.timing import measure
+from benchmarks.speed.timing import Timing, measure
 from benchmarks.speed.workers import Program, held_to
 from vebnn.sheets.sheet import Document, Sheet
 from vebnn.sheets.terminal import print_document
@@ -25,7 +25,8 @@ from vebnn.sheets.terminal import print_document
 REPEATS = 7
 FLEET = 20
 MEMBERS = 5
-SHARE = 0.1  # of the epochs of the slow program in a whole fit
+WHOLE = CASES[:4]  # a larger GRU would only take longer
+SHARE = 0.1  # of the epochs of a whole fit that would take too long
 
 Measured = tuple[list[Claim], list[Sheet]]
 
@@ -73,30 +74,38 @@ def fleet(console: Console) -> Measured:
 
 def fits(console: Console) -> Measured:
     """Time whole fits."""
-    (paper,) = measure([Program(VEBNN, "ours:paper_fit", 1)], [(CONCRETE,)], 2, console)
-    theirs = Program(LOADER, "torch_way:whole_fit", 1)
-    (slow,) = measure([theirs], [(CONCRETE, SHARE)], 1, console)
-    mine = paper.seconds[VEBNN]
-    rows = [["paper's settings, one core", short(mine)]]
-    claims = []
-    if LOADER in slow.seconds:
-        scaled = slow.seconds[LOADER] / SHARE
-        claims = [Claim(f"Whole fit, paper's settings: {LOADER} takes × as long", scaled / mine, 30)]
-        rows.append([f"the same in {LOADER} ({SHARE:.0%} of the epochs measured)", short(scaled)])
+    timings = [_whole_fit(case, console) for case in WHOLE]
     default = [
         Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
         Program("NGBoost's default fit", "peers:ngboost", CORES),
     ]
     (timing,) = measure(default, [(CONCRETE,)], 2, console)
-    rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
+    rows = [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     deep = [
         Program(f"step of a member, deep ensemble of {MEMBERS}", "ours:ensemble", 1),
         Program(f"the same, {UQ_BOX}", "peers:lightning_ensemble", 1),
     ]
     (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 2, console)
     rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
-    caption = "On the sizes of Concrete, VeBNN (pSGLD)."
-    return claims, [sheet("Whole fits", caption, ("", "time"), rows)]
+    caption = "On the sizes of Concrete."
+    return results.fit_claims(timings), [
+        results.of_fits(timings, SHARE),
+        sheet("Fits as they come, and ensembles", caption, ("", "time"), rows),
+    ]
+
+
+def _whole_fit(case: Case, console: Console) -> Timing:
+    programs = {
+        VEBNN: ("ours:whole_fit", 1 if case.experiment == "uci" else SHARE, 2),
+        LOADER: ("torch_fit:with_loader", SHARE, 1),
+        TENSORS: ("torch_fit:with_tensors", SHARE, 1),
+    }
+    seconds, missing = {}, {}
+    for name, (jobs, share, repeats) in programs.items():
+        (timing,) = measure([Program(name, jobs, 1)], [(case, share)], repeats, console)
+        seconds |= timing.seconds
+        missing |= timing.missing
+    return Timing((case,), seconds, missing)
 
 
 def growth(console: Console) -> Measured:

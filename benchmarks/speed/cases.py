@@ -19,6 +19,7 @@ class Case:
       batch: the most examples in a mini-batch.
       activation: of a perceptron; empty for a GRU.
       steps: gradient steps of one timing of vebnn; slow programs take fewer.
+      experiment: the one of the paper whose settings a whole fit has.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Case:
     batch: int
     activation: str
     steps: int
+    experiment: str = "uci"
 
     @property
     def recurrent(self) -> bool:
@@ -50,11 +52,12 @@ class Case:
 
 
 def _gru(rows: int, steps: int) -> Case:
-    return Case(f"GRU, batch {rows}", (100, 3), 3, (128, 128), (8, 8), rows, rows, "", steps)
+    sizes = (100, 3), 3, (128, 128), (8, 8), rows, rows
+    return Case(f"GRU, batch {rows}", *sizes, "", steps, "plasticity")
 
 
 CONCRETE = Case("Concrete", (8,), 1, (50,), (5,), 1024, 256, "relu", 4_000)
 ENERGY = Case("Energy", (8,), 1, (50,), (5,), 768, 256, "relu", 4_000)
-TOY = Case("toy", (1,), 1, (256, 256), (5,), 200, 256, "tanh", 600)
+TOY = Case("toy", (1,), 1, (256, 256), (5,), 200, 256, "tanh", 600, "toy")
 CASES = (CONCRETE, ENERGY, TOY, _gru(50, 12), _gru(200, 4))
 STEPS = (1, 2, 3)

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from benchmarks.speed.cases import Case
+from benchmarks.speed.whole_fits import settings_of
 from vebnn import GRU, MLP, PSGLD, JointRegressor, VeBNNRegressor
 from vebnn.cooperative.variance import Residuals, train_variance
 from vebnn.experiments.workers import spread
@@ -16,7 +17,6 @@ from vebnn.inference.functions import moments
 from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
 from vebnn.likelihoods.residuals import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
-from vebnn.presets import paper
 from vebnn.training import SILENT, Objective, Training, all_rows, train
 from vebnn.types import Dataset
 
@@ -62,13 +62,11 @@ def _one_split(case: Case) -> None:
         job()
 
 
-def paper_fit(case: Case) -> tuple[Callable[[], Any], int]:
-    """Return a fit with the paper's settings for UCI data."""
+def whole_fit(case: Case, share: float) -> tuple[Callable[[], Any], float]:
+    """Return a share of a fit with the paper's settings."""
     x, y = case.data()
-    settings = paper("uci")
-    # Whoever is compared trains to the last epoch, too.
-    settings["variance_training"] = replace(settings["variance_training"], patience=None)
-    return lambda: VeBNNRegressor(**settings, random_state=0).fit(x, y[:, 0]), 1
+    model = VeBNNRegressor(**settings_of(case, share), random_state=0)
+    return lambda: model.fit(x, y if case.recurrent else y[:, 0]), share
 
 
 def default_fit(case: Case) -> tuple[Callable[[], Any], int]:

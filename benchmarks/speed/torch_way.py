@@ -14,24 +14,19 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks.speed.cases import Case
-from vebnn.presets import LEARNING_RATES
 
 Loss = Callable[[nn.Module, tuple[Tensor, ...]], Tensor]
+Best = tuple[float, int]  # the smallest value that was watched, and after how many epochs
 
 
 def with_loader(case: Case, step: int) -> tuple[Callable[[], Any], int]:
     """Return Step 1, 2 or 3 with a DataLoader."""
-    return _steps(case, step, _loader)
+    return _steps(case, step, loader_of)
 
 
 def with_tensors(case: Case, step: int) -> tuple[Callable[[], Any], int]:
     """Return Step 1, 2 or 3 with slices of tensors."""
     return _steps(case, step, Slices)
-
-
-def whole_fit(case: Case, share: float) -> tuple[Callable[[], Any], int]:
-    """Return a fit with the paper's settings for UCI data, with a share of their epochs."""
-    return lambda: _fit(case, share), 1
 
 
 @dataclass
@@ -47,7 +42,8 @@ class Slices:
             yield tuple(tensor[rows] for tensor in self.tensors)
 
 
-def _loader(tensors: tuple[Tensor, ...], batch_size: int) -> Iterable[tuple[Tensor, ...]]:
+def loader_of(tensors: tuple[Tensor, ...], batch_size: int) -> Iterable[tuple[Tensor, ...]]:
+    """Return mini-batches from a DataLoader."""
     return DataLoader(TensorDataset(*tensors), batch_size=batch_size, shuffle=True)
 
 
@@ -99,28 +95,32 @@ def network_of(case: Case, widths: tuple[int, ...], outputs: int) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(widths[-1], outputs))
 
 
-def _squared_error(network: nn.Module, batch: tuple[Tensor, ...]) -> Tensor:
+def squared_error(network: nn.Module, batch: tuple[Tensor, ...]) -> Tensor:
+    """Return the loss of Step 1."""
     x, y = batch
     return nn.functional.mse_loss(network(x), y)
 
 
-def _gamma(network: nn.Module, batch: tuple[Tensor, ...]) -> Tensor:
+def gamma_loss(network: nn.Module, batch: tuple[Tensor, ...]) -> Tensor:
+    """Return the loss of Step 2: the Gamma likelihood of squared residuals."""
     x, squared = batch
     shape, rate = (nn.functional.softplus(network(x)) + 1e-6).chunk(2, dim=-1)
     prior = sum((weight**2).sum() for weight in network.parameters()) / 2
     return -torch.distributions.Gamma(shape, rate).log_prob(squared + 1e-12).mean() + prior / 1e3
 
 
-def _posterior(network: nn.Module, batch: tuple[Tensor, ...], num_batches: int) -> Tensor:
+def negative_log_posterior(network: nn.Module, batch: tuple[Tensor, ...], num_batches: int) -> Tensor:
+    """Return the loss of Step 3, whose noise is given."""
     x, y, variance = batch
     likelihood = -torch.distributions.Normal(network(x), variance.sqrt()).log_prob(y).sum()
     prior = sum((weight**2).sum() for weight in network.parameters()) / 2
     return num_batches * likelihood + prior
 
 
-def _epochs(
+def epochs_of(
     network: nn.Module, optimiser: Any, loss: Loss, batches: Any, num_epochs: int
 ) -> Iterator[int]:
+    """Train, and yield the number of every epoch that is over."""
     for epoch in range(num_epochs):
         for batch in batches:
             optimiser.zero_grad()
@@ -133,36 +133,36 @@ def _steps(case: Case, step: int, make_batches: Callable) -> tuple[Callable[[], 
     x, y = (torch.from_numpy(array) for array in case.data())
     # A tenth of our steps, or a few: enough for a median, and it is a slow program.
     num_epochs = max(1, case.steps // 10 // case.num_batches)
-    every = partial(_train, num_epochs=num_epochs)
+    every = partial(train_network, num_epochs=num_epochs)
     if step == 2:
         network = network_of(case, case.variance_widths, 2 * case.outputs)
-        batches, loss = make_batches((x, y**2), case.batch), _gamma
+        batches, loss = make_batches((x, y**2), case.batch), gamma_loss
         watched = (x, y**2)
         job = partial(every, network, torch.optim.Adam(network.parameters()), loss, batches, watched)
     elif step == 1:
         network = network_of(case, case.widths, case.outputs)
         batches = make_batches((x, y), case.batch)
         adam = torch.optim.Adam(network.parameters(), weight_decay=1e-5)
-        job = partial(every, network, adam, _squared_error, batches, None)
+        job = partial(every, network, adam, squared_error, batches, None)
     else:
         network = network_of(case, case.widths, case.outputs)
         batches = make_batches((x, y, torch.full_like(y, 0.1)), case.batch)
-        loss = partial(_posterior, num_batches=case.num_batches)
+        loss = partial(negative_log_posterior, num_batches=case.num_batches)
         job = partial(every, network, PSGLD(network.parameters(), 1e-5), loss, batches, None)
     return job, num_epochs * case.num_batches
 
 
-def _train(
+def train_network(
     network: nn.Module,
     optimiser: Any,
     loss: Loss,
     batches: Any,
     watched: tuple[Tensor, ...] | None,
     num_epochs: int,
-) -> tuple[float, int]:
+) -> Best:
     """Train; with watched rows, keep the weights of the best epoch."""
     best, best_epoch, best_state = float("inf"), num_epochs, None
-    for epoch in _epochs(network, optimiser, loss, batches, num_epochs):
+    for epoch in epochs_of(network, optimiser, loss, batches, num_epochs):
         if watched is not None:
             with torch.no_grad():
                 value = loss(network, watched).item()
@@ -171,47 +171,3 @@ def _train(
     if best_state is not None:
         network.load_state_dict(best_state)
     return best, best_epoch
-
-
-def _fit(case: Case, share: float) -> None:
-    """Appendix D of the paper: five learning rates, a refit, two rounds of Steps 2 and 3."""
-    x, y = (torch.from_numpy(array) for array in case.data())
-    mean_epochs, variance_epochs = round(share * 20_000), round(share * 10_000)
-    cut = round(0.8 * len(x))
-    train = _loader((x[:cut], y[:cut]), case.batch)
-
-    def search(rate: float) -> tuple[float, int, float]:
-        network = network_of(case, case.widths, case.outputs)
-        adam = torch.optim.Adam(network.parameters(), rate, weight_decay=1e-5)
-        watched = (x[cut:], y[cut:])
-        return *_train(network, adam, _squared_error, train, watched, mean_epochs), rate
-
-    _, _, rate = min(search(rate) for rate in LEARNING_RATES)
-    _, best_epoch, _ = search(rate)
-    network = network_of(case, case.widths, case.outputs)
-    adam = torch.optim.Adam(network.parameters(), rate, weight_decay=1e-5)
-    _train(network, adam, _squared_error, _loader((x, y), case.batch), None, best_epoch)
-    with torch.no_grad():
-        mean = network(x)
-    for _ in range(2):
-        squared = (y - mean) ** 2
-        noise = network_of(case, case.variance_widths, 2 * case.outputs)
-        adam = torch.optim.Adam(noise.parameters())
-        _train(noise, adam, _gamma, _loader((x, squared), case.batch), (x, squared), variance_epochs)
-        with torch.no_grad():
-            shape, rate_of_gamma = (nn.functional.softplus(noise(x)) + 1e-6).chunk(2, dim=-1)
-        draws = _sample(case, network, (x, y, shape / rate_of_gamma), share)
-        mean = draws.mean(0)
-
-
-def _sample(case: Case, start: nn.Module, tensors: tuple[Tensor, ...], share: float) -> Tensor:
-    network = copy.deepcopy(start)
-    batches = _loader(tensors, case.batch)
-    loss = partial(_posterior, num_batches=case.num_batches)
-    burn_in, thinning, draws = round(share * 5_000), round(share * 100), []
-    sampler = PSGLD(network.parameters(), 1e-3)
-    for epoch in _epochs(network, sampler, loss, batches, burn_in + 150 * thinning):
-        if epoch >= burn_in and (epoch - burn_in) % thinning == thinning - 1:
-            with torch.no_grad():
-                draws.append(network(tensors[0]))
-    return torch.stack(draws)

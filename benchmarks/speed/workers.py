@@ -11,8 +11,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 # A program's jobs: called with what identifies the job; answers a function to time and how many steps
-# it makes. Raises ImportError where a package is missing, KeyError where it has no such job.
-Jobs = Callable[..., tuple[Callable[[], Any], int]]
+# it makes, or which share of the whole it does. Raises ImportError where a package is missing, KeyError
+# where it has no such job.
+Jobs = Callable[..., tuple[Callable[[], Any], float]]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _serve(pipe: Connection, program: Program) -> None:
         pipe.send(answer)
 
 
-def _prepared(program: Program, arguments: tuple) -> tuple[Callable[[], Any], int]:
+def _prepared(program: Program, arguments: tuple) -> tuple[Callable[[], Any], float]:
     module, function = program.jobs.split(":")
     jobs: Jobs = getattr(importlib.import_module(f"benchmarks.speed.{module}"), function)
     return jobs(*arguments)

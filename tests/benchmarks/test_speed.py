@@ -12,6 +12,7 @@ from benchmarks.speed.cases import CASES, CONCRETE, TOY
 from benchmarks.speed.programs import LOADER, PRODUCTS, TENSORS, UQ_BOX, VEBNN
 from benchmarks.speed.scaling import Curve
 from benchmarks.speed.timing import Timing
+from benchmarks.speed.whole_fits import settings_of
 from benchmarks.speed.workers import held_to
 
 
@@ -71,6 +72,38 @@ def test_steps_show_ratios_and_what_is_missing() -> None:
     ]  # fmt: skip
     without = Timing((CONCRETE, 1), {VEBNN: 1.0}, {UQ_BOX: "ModuleNotFoundError: no such thing"})
     assert results.missing([without]) == [f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing."]
+
+
+def test_whole_fits_show_ratios_and_promise_only_of_concrete() -> None:
+    fits = [
+        Timing((CONCRETE,), {VEBNN: 40.0, LOADER: 2_000.0, TENSORS: 600.0}, {}),
+        Timing((TOY,), {VEBNN: 100.0, LOADER: 300.0}, {}),
+    ]
+    sheet = results.of_fits(fits, 0.1)
+    assert [[cell.text for cell in row] for row in sheet.groups[0]] == [
+        ["Concrete", "40 s", "50.0 ×", "15.0 ×"],
+        ["toy", "100 s", "3.0 ×", "–"],
+    ]
+    assert "10%" in sheet.caption
+    (claim,) = results.fit_claims(fits)
+    assert claim.kept
+    assert claim.found == 50
+    assert results.fit_claims([Timing((CONCRETE,), {VEBNN: 40.0}, {})]) == []
+
+
+@pytest.mark.parametrize(
+    ("case", "epochs"), [(CONCRETE, (2_000, 1_000, 500, 10)), (CASES[3], (200, 400, 50, 1))]
+)
+def test_a_share_of_a_fit_has_that_share_of_all_epochs(case, epochs: tuple[int, ...]) -> None:
+    # A tenth of what Appendix D of the paper says.
+    settings = settings_of(case, 0.1)
+    mean, variance, engine = (
+        settings[name] for name in ("mean_training", "variance_training", "inference")
+    )
+    assert (mean.num_epochs, variance.num_epochs, engine.burn_in, engine.thinning) == epochs
+    assert engine.num_samples == 150
+    assert mean.patience is None
+    assert variance.patience is None
 
 
 def test_exponents() -> None:

@@ -1,11 +1,13 @@
 """vebnn's steps, as its estimator calls them."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.speed.cases import Case
 from benchmarks.speed.whole_fits import settings_of
@@ -66,6 +68,8 @@ def whole_fit(case: Case, share: float) -> tuple[Callable[[], Any], float]:
     """Return a share of a fit with the paper's settings."""
     x, y = case.data()
     model = VeBNNRegressor(**settings_of(case, share), random_state=0)
+    # A share of the chains has not mixed, of course.
+    warnings.simplefilter("ignore", ConvergenceWarning)
     return lambda: model.fit(x, y if case.recurrent else y[:, 0]), share
 
 

@@ -20,6 +20,9 @@ with warnings.catch_warnings():
 
 from vebnn.acquisition import confidence_bound, expected_improvement
 
+# The chains are short.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def model() -> VeBNNRegressor:

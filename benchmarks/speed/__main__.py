@@ -14,7 +14,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from benchmarks.speed import alone, page, results, scaling
-from benchmarks.speed.cases import CASES, CONCRETE, STEPS, Case
+from benchmarks.speed.cases import CASES, CONCRETE, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.timing import Timing, measure
@@ -39,8 +39,7 @@ def steps(console: Console) -> Measured:
         timings = measure(of_steps(cores), jobs, REPEATS, console)
         sheets.append(results.of_steps(timings, cores))
         claims += results.step_claims(timings) if cores == 1 else []
-        for sentence in results.missing(timings):
-            console.print(sentence)
+        results.print_missing(timings, console)
     return claims, sheets
 
 
@@ -74,7 +73,8 @@ def fleet(console: Console) -> Measured:
 
 def fits(console: Console) -> Measured:
     """Time whole fits."""
-    timings = [_whole_fit(case, console) for case in WHOLE]
+    timings = _whole_fits(console)
+    results.print_missing(timings, console)
     default = [
         Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
         Program("NGBoost's default fit", "peers:ngboost", CORES),
@@ -94,18 +94,19 @@ def fits(console: Console) -> Measured:
     ]
 
 
-def _whole_fit(case: Case, console: Console) -> Timing:
-    programs = {
-        VEBNN: ("ours:whole_fit", 1 if case.experiment == "uci" else SHARE, 2),
-        LOADER: ("torch_fit:with_loader", SHARE, 1),
-        TENSORS: ("torch_fit:with_tensors", SHARE, 1),
-    }
-    seconds, missing = {}, {}
-    for name, (jobs, share, repeats) in programs.items():
-        (timing,) = measure([Program(name, jobs, 1)], [(case, share)], repeats, console)
-        seconds |= timing.seconds
-        missing |= timing.missing
-    return Timing((case,), seconds, missing)
+def _whole_fits(console: Console) -> list[Timing]:
+    shares = [1 if case.experiment == "uci" else SHARE for case in WHOLE]
+    mine = [Program(VEBNN, "ours:whole_fit", 1)]
+    theirs = [
+        Program(LOADER, "torch_fit:with_loader", 1),
+        Program(TENSORS, "torch_fit:with_tensors", 1),
+    ]
+    quick = measure(mine, list(zip(WHOLE, shares, strict=True)), 2, console)
+    slow = measure(theirs, [(case, SHARE) for case in WHOLE], 1, console)
+    return [
+        Timing((case,), ours.seconds | others.seconds, others.missing)
+        for case, ours, others in zip(WHOLE, quick, slow, strict=True)
+    ]
 
 
 def growth(console: Console) -> Measured:

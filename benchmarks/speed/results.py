@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.console import Console
+
 from benchmarks.speed.cases import CONCRETE
 from benchmarks.speed.programs import LOADER, POSTERIORS, PRODUCTS, TENSORS, UQ_BOX, VEBNN
 from benchmarks.speed.scaling import Curve
@@ -145,15 +147,16 @@ def sheet(title: str, caption: str, columns: Sequence[str], rows: Sequence[Seque
     return Sheet(title, caption, columns, [[[Cell(text) for text in row] for row in rows]])
 
 
-def missing(timings: Sequence[Timing]) -> list[str]:
-    """Return a sentence for every program whose package is missing."""
+def print_missing(timings: Sequence[Timing], console: Console) -> None:
+    """Print a sentence for every program whose package is missing."""
     whys = {
         name: why
         for timing in timings
         for name, why in timing.missing.items()
         if why.startswith(("ImportError", "ModuleNotFoundError"))
     }
-    return [f"{name} is not here: {why}." for name, why in whys.items()]
+    for name, why in whys.items():
+        console.print(f"{name} is not here: {why}.", highlight=False, soft_wrap=True)
 
 
 def _times(timing: Timing, name: str) -> str:

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from benchmarks.speed import floor, results
 from benchmarks.speed.cases import CASES, CONCRETE, TOY
@@ -64,14 +65,16 @@ def test_a_recurrent_network_is_compared_with_the_faster_way() -> None:
     assert results.step_claims([timing(gru, 1, ours=2.0)]) == []
 
 
-def test_steps_show_ratios_and_what_is_missing() -> None:
+def test_steps_show_ratios_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     one = timing(ours=4e-5, a=2e-3, products=2e-5)
     sheet = results.of_steps([one], cores=1)
     assert [cell.text for cell in sheet.groups[0][0]] == [
         "Concrete, Step 1", "40 µs", "50.0 ×", "–", "–", "–", "2.00",
     ]  # fmt: skip
     without = Timing((CONCRETE, 1), {VEBNN: 1.0}, {UQ_BOX: "ModuleNotFoundError: no such thing"})
-    assert results.missing([without]) == [f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing."]
+    results.print_missing([without, without], Console())
+    said = capsys.readouterr().out
+    assert said == f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing.\n"
 
 
 def test_whole_fits_show_ratios_and_promise_only_of_concrete() -> None:

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from vebnn.runtime import available_cores
-from vebnn.simulators.plasticity import simulate
-from vebnn.simulators.plasticity.crew import work_off
-from vebnn.simulators.plasticity.generate import noise_to_signal
-from vebnn.simulators.plasticity.plan import Plan, draw_inputs, draw_weights
+from vebnn.bench.simulators.plasticity import simulate
+from vebnn.bench.simulators.plasticity.crew import work_off
+from vebnn.bench.simulators.plasticity.generate import noise_to_signal
+from vebnn.bench.simulators.plasticity.plan import Plan, draw_inputs, draw_weights
+from vebnn.core.devices import available_cores
 
 GRIDS = (32, 64, 128, 256)
 PATHS, ELEMENTS = 2, 4

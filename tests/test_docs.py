@@ -16,7 +16,7 @@ import typer
 
 import vebnn
 from alloys import alloys
-from commands import run
+from tests.support.commands import run
 from vebnn.cli.main import commands
 from vebnn.training import SILENT
 

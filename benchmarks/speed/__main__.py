@@ -19,8 +19,8 @@ from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_
 from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.timing import Timing, measure
 from benchmarks.speed.workers import Program, held_to
-from vebnn.sheets.sheet import Document, Sheet
-from vebnn.sheets.terminal import print_document
+from vebnn.bench.render.sheet import Document, Sheet
+from vebnn.bench.render.terminal import print_document
 
 REPEATS = 7
 FLEET = 20

@@ -8,7 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.speed.cases import Case
-from vebnn.experiments.workers import spread
+from vebnn.core.workers import spread
 
 
 def openblas(case: Case, step: int) -> tuple[Callable[[], Any], int]:

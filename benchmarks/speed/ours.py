@@ -12,15 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.speed.cases import Case
 from benchmarks.speed.whole_fits import settings_of
 from vebnn import GRU, MLP, PSGLD, JointRegressor, VeBNNRegressor
-from vebnn.cooperative.variance import Residuals, train_variance
-from vebnn.experiments.workers import spread
+from vebnn.core.types import Dataset
+from vebnn.core.workers import spread
 from vebnn.inference import Ensemble, Problem
-from vebnn.inference.functions import moments
-from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
-from vebnn.likelihoods.residuals import VARIANCE_HEADS
+from vebnn.inference.evaluation import moments
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
+from vebnn.strategies.cooperative.variance import Residuals, train_variance
 from vebnn.training import SILENT, Objective, Training, all_rows, train
-from vebnn.types import Dataset
 
 KEY = jax.random.key(0)
 MANY_RUNS = 4  # times the steps of other timings: a second or so for each run, as in a benchmark

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from benchmarks.speed.results import Claim, of_claims
 from benchmarks.speed.scaling import Curve
-from vebnn.files import write_bytes
+from vebnn.bench.render.markdown import as_markdown
+from vebnn.bench.render.sheet import Cell, Document, Sheet
 from vebnn.plots.style import BLUE, GREY, STYLE, open_frame, save_figure
-from vebnn.sheets.markdown import as_markdown
-from vebnn.sheets.sheet import Cell, Document, Sheet
+from vebnn.serialization.files import write_bytes
 
 DOCS = Path(__file__).parents[2] / "docs"
 PARTS_FILE = DOCS / "results" / "speed.json"

@@ -1,7 +1,7 @@
 """What is timed against what."""
 
 from benchmarks.speed.workers import Program
-from vebnn.runtime import available_cores
+from vebnn.core.devices import available_cores
 
 VEBNN = "vebnn"
 LOADER = "PyTorch, DataLoader"

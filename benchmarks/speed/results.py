@@ -9,7 +9,7 @@ from benchmarks.speed.cases import CONCRETE
 from benchmarks.speed.programs import LOADER, POSTERIORS, PRODUCTS, TENSORS, UQ_BOX, VEBNN
 from benchmarks.speed.scaling import Curve
 from benchmarks.speed.timing import Timing
-from vebnn.sheets.sheet import Cell, Sheet
+from vebnn.bench.render.sheet import Cell, Sheet
 
 OTHERS = (LOADER, TENSORS, UQ_BOX, POSTERIORS)
 

@@ -1,16 +1,17 @@
 """Neural-network regression with honest error bars, split into noise and ignorance.
 
 Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets three JAX options,
-and only where you have not set them yourself: see :mod:`vebnn.runtime`.
+and only where you have not set them yourself: see :mod:`vebnn.core.devices`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vebnn import runtime as _runtime
+from vebnn.core import devices as _devices
 
 if TYPE_CHECKING:
     from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor
+    from vebnn.estimators.preprocessing import pad_sequences
     from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
     from vebnn.networks import GRU, MLP
     from vebnn.prediction import Prediction
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "VeBNNRegressor": "vebnn.estimators",
+    "pad_sequences": "vebnn.estimators.preprocessing",
     "JointRegressor": "vebnn.estimators",
     "MixtureRegressor": "vebnn.estimators",
     "Prediction": "vebnn.prediction",
@@ -52,9 +54,10 @@ __all__ = [
     "Prediction",
     "Training",
     "VeBNNRegressor",
+    "pad_sequences",
 ]
 
-_runtime.configure()
+_devices.configure()
 
 
 def __getattr__(name: str) -> Any:

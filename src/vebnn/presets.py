@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from vebnn.arguments import require_one_of
+from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES, BayesByBackprop, Engine, MCDropout
 from vebnn.networks import GRU, MLP
 from vebnn.training import Training

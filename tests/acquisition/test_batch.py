@@ -6,7 +6,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from acquisition.predictions import of_draws
+from tests.support.predictions import of_draws
 from vebnn.acquisition import (
     bald,
     choose_batch,

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from settings import quick
+from tests.support.settings import quick
 from vebnn.datasets.toy import load_toy
 from vebnn.estimators import VeBNNRegressor
 

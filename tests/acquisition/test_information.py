@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from acquisition.predictions import of_draws, of_moments
+from tests.support.predictions import of_draws, of_moments
 from vebnn.acquisition import bald, epistemic_variance
 
 

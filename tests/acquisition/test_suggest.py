@@ -6,8 +6,8 @@ import numpy as np
 import pandas
 import pytest
 
-from acquisition.predictions import of_draws
-from settings import quick
+from tests.support.predictions import of_draws
+from tests.support.settings import quick
 from vebnn.acquisition import SCORES, suggest
 from vebnn.datasets.toy import load_toy
 from vebnn.estimators import VeBNNRegressor

@@ -6,14 +6,14 @@ import jax
 import numpy as np
 import pytest
 
-from settings import SMALL_ENGINES, small_engine, small_network
+from tests.support.settings import SMALL_ENGINES, small_engine, small_network
+from vebnn.core.types import Dataset
 from vebnn.inference import ENGINES, Posterior, Problem
-from vebnn.inference.functions import evaluate_draws, pool_chains
+from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.inference.problem import posterior_like
-from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective
-from vebnn.types import Dataset
 
 
 @pytest.fixture(params=sorted(ENGINES))

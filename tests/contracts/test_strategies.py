@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from settings import SMALL_ENGINES, small_model
+from tests.support.settings import SMALL_ENGINES, small_model
 from vebnn.inference import ENGINES
 
 pytestmark = [

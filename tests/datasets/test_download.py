@@ -235,7 +235,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("vebnn.files.os.replace", fail)
+    monkeypatch.setattr("vebnn.serialization.files.os.replace", fail)
     with pytest.raises(OSError, match="No space left"):
         fetch("small")
     assert files_in(cache) == []

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from commands import Finished
+from tests.support.commands import Finished
 from vebnn.cli import app
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from commands import one_sentence, run
-from comparison.rows import rows_of, skipped, write
-from evil import EVIL
-from watched import Watched
+from tests.support.commands import one_sentence, run
+from tests.support.evil import EVIL
+from tests.support.rows import rows_of, skipped, write
+from tests.support.watched import Watched
 
 WAVE = 0.1 * np.sin(np.arange(8))
 FILES = {"tables.md", "tables.tex", "tables.html", "tables.csv", "cooperation.csv"}

@@ -9,11 +9,11 @@ import pytest
 from httpx import Client
 
 from alloys import TARGETS, alloys
-from commands import Finished, one_sentence, run
-from serving import serving
-from vebnn.service.app import create_app
-from vebnn.tables.model import TableModel
-from vebnn.tables.plan import plan_table
+from tests.support.commands import Finished, one_sentence, run
+from tests.support.serving import serving
+from vebnn.tabular.model import TableModel
+from vebnn.tabular.plan import plan_table
+from vebnn.tabular.service.app import create_app
 
 TARGET = TARGETS[0]
 NUM_ROWS, TRAINED, CALIBRATED, HELD_OUT = 120, 76, 20, 24

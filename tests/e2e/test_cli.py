@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import vebnn
-from commands import environment, one_sentence, run
+from tests.support.commands import environment, one_sentence, run
 from vebnn.cli import app
 
 
@@ -160,6 +160,6 @@ def test_missing_data_says_where_to_put_the_file(call, tmp_path: Path) -> None:
 
 def test_programming_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["vebnn", "bench", "toy"])
-    monkeypatch.setattr("vebnn.experiments.toy.bench_toy", lambda *arguments: {}["missing"])
+    monkeypatch.setattr("vebnn.bench.experiments.toy.bench_toy", lambda *arguments: {}["missing"])
     with pytest.raises(KeyError, match="missing"):
         app()

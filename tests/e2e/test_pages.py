@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from alloys import TARGETS, alloys
-from commands import one_sentence
-from evil import EVIL, make_evil
-from serving import serving
-from vebnn.report.page import write_report
-from vebnn.service.app import create_app
-from vebnn.tables.model import TableModel
-from watched import Watched
+from tests.support.commands import one_sentence
+from tests.support.evil import EVIL, make_evil
+from tests.support.serving import serving
+from tests.support.watched import Watched
+from vebnn.tabular.model import TableModel
+from vebnn.tabular.report.page import write_report
+from vebnn.tabular.service.app import create_app
 
 # Two targets, each with four figures and four slices; two curves and R-hat.
 NUM_FIGURES = 2 * (4 + 4) + 3

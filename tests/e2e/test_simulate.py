@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import environment, one_sentence, run
-from vebnn.simulators.plasticity.generate import generate
-from vebnn.simulators.plasticity.plan import Plan
+from tests.support.commands import environment, one_sentence, run
+from vebnn.bench.simulators.plasticity.generate import generate
+from vebnn.bench.simulators.plasticity.plan import Plan
 
 SIZES = {"material": 2, "train": 4, "test": 2, "sves": 3, "grid": 8, "steps": 6, "seed": 1}
 

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from alloys import TARGETS, alloys
-from commands import Finished, one_sentence, run
-from vebnn.tables.candidates import best_so_far, suggest_rows
-from vebnn.tables.model import TableModel
+from tests.support.commands import Finished, one_sentence, run
+from vebnn.tabular.candidates import best_so_far, suggest_rows
+from vebnn.tabular.model import TableModel
 
 POOL = alloys(12, seed=1).drop(columns=[*TARGETS, "machine"])
 POOL.loc[1, "temperature"] = 650.0  # far outside of what the model was trained on

@@ -17,9 +17,9 @@ import pandas
 import pytest
 
 from alloys import TARGETS, alloys
-from commands import environment, one_sentence, run
+from tests.support.commands import environment, one_sentence, run
 from vebnn import VeBNNRegressor
-from vebnn.tables.model import TableModel
+from vebnn.tabular.model import TableModel
 
 ARGUMENTS = [word for name in TARGETS for word in ("--target", name)]
 

@@ -12,11 +12,11 @@ from scipy import optimize, stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from settings import QUICK, quick, quick_joint, quick_mixture
+from tests.support.settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import METHODS, CommonFactor
 from vebnn.metrics import coverage
-from vebnn.sealed import seal
+from vebnn.serialization.sealed import seal
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

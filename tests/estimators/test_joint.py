@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from sklearn.utils import estimator_checks
 
-from settings import Stay, quick_joint
-from vebnn import MLP, JointRegressor, joint
+from tests.support.settings import Stay, quick_joint
+from vebnn import MLP, JointRegressor
+from vebnn.strategies import joint
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from conftest import flatten
+from tests.support.linear import flatten
 from vebnn.inference import BayesByBackprop
 from vebnn.inference.bbb import Gaussians, _DrawnLikelihood, _NegativeDivergence
-from vebnn.likelihoods.of_networks import IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import IsotropicPrior
 from vebnn.training import SILENT, Objective, Training
 
 

@@ -1,7 +1,7 @@
 import jax
 import numpy as np
 
-from conftest import flatten
+from tests.support.linear import flatten
 from vebnn.inference import Ensemble
 from vebnn.training import SILENT, Training, all_rows, pad_rows, train
 

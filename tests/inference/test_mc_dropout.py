@@ -4,12 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from settings import quick
+from tests.support.settings import quick
 from vebnn import MLP, MCDropout, Training, VeBNNRegressor
 from vebnn.inference import Problem
-from vebnn.inference.functions import evaluate, evaluate_draws, moments, pool_chains
+from vebnn.inference.evaluation import evaluate, evaluate_draws, moments, pool_chains
 from vebnn.inference.mc_dropout import _masks
-from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective
 
@@ -101,7 +101,9 @@ def test_different_draws_differ_and_only_in_their_masks(posterior, linear) -> No
 def test_without_dropout_there_is_one_sentence_before_training(network, monkeypatch) -> None:
     X = np.linspace(-1, 1, 20)[:, None]
     trained = []
-    monkeypatch.setattr("vebnn.cooperative.algorithm.train_means", lambda *_, **__: trained.append(1))
+    monkeypatch.setattr(
+        "vebnn.strategies.cooperative.algorithm.train_means", lambda *_, **__: trained.append(1)
+    )
     with pytest.raises(ValueError, match=SENTENCE):
         quick(network=network, inference="mc_dropout").fit(X, X[:, 0])
     assert not trained

@@ -4,11 +4,11 @@ import jax
 import numpy as np
 import pytest
 
-from conftest import assert_predictions, flatten
-from settings import quick
+from tests.support.linear import assert_predictions, flatten
+from tests.support.settings import quick
 from vebnn.inference import NUTS
-from vebnn.observers import Checkpoint
 from vebnn.training import SILENT, Stage
+from vebnn.training.checkpoint import Checkpoint
 
 SHORT = NUTS(num_samples=3, burn_in=25, thinning=2, num_chains=2)
 
@@ -59,7 +59,9 @@ def test_without_blackjax_there_is_one_sentence_before_training(monkeypatch) -> 
     monkeypatch.setitem(sys.modules, "blackjax", None)
     X = np.linspace(-1, 1, 20)[:, None]
     trained = []
-    monkeypatch.setattr("vebnn.cooperative.algorithm.train_means", lambda *_, **__: trained.append(1))
+    monkeypatch.setattr(
+        "vebnn.strategies.cooperative.algorithm.train_means", lambda *_, **__: trained.append(1)
+    )
     with pytest.raises(ImportError, match=r"NUTS needs BlackJAX: pip install 'vebnn\[nuts\]'"):
         quick(inference="nuts").fit(X, X[:, 0])
     assert not trained

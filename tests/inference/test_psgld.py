@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from conftest import flatten
+from tests.support.linear import flatten
+from vebnn.core.prng import standard_normal
 from vebnn.inference import PSGLD
 from vebnn.inference.psgld import PSGLDState
-from vebnn.random_numbers import standard_normal
 from vebnn.training import SILENT, TrainingDiverged
 
 START = np.array([0.5, -1.0, 2.0])

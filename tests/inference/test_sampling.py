@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import flatten
+from tests.support.linear import flatten
+from vebnn.core.types import Array, Key
 from vebnn.inference import PSGLD
 from vebnn.inference.sampling import sample_chains
 from vebnn.training import SILENT
-from vebnn.types import Array, Key
 
 
 class CounterState(NamedTuple):

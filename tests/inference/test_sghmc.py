@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_lyapunov
 
-from conftest import assert_predictions, flatten, rescaled
+from tests.support.linear import assert_predictions, flatten, rescaled
+from vebnn.core.prng import standard_normal
 from vebnn.inference import SGHMC
 from vebnn.inference.sghmc import SGHMCState
-from vebnn.random_numbers import standard_normal
 from vebnn.training import SILENT
 
 

@@ -3,10 +3,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import assert_predictions, flatten, rescaled
+from tests.support.linear import assert_predictions, flatten, rescaled
+from vebnn.core.prng import standard_normal
 from vebnn.inference import SGLD
 from vebnn.inference.curvature import largest_curvature
-from vebnn.random_numbers import standard_normal
 from vebnn.training import SILENT, TrainingDiverged
 
 

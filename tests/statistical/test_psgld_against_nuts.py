@@ -8,14 +8,14 @@ import pytest
 from arviz_stats.base import array_stats
 from jax.flatten_util import ravel_pytree
 
+from vebnn.core.types import Array, Dataset, Key
 from vebnn.datasets.toy import DATA_RANGE, load_toy, true_noise_std
 from vebnn.inference import PSGLD, Problem
-from vebnn.inference.functions import evaluate_draws, pool_chains
-from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.inference.evaluation import evaluate_draws, pool_chains
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import SILENT, Objective, Training, all_rows, map_runs, train
-from vebnn.types import Array, Dataset, Key
 
 NUM_CHAINS = 8
 NUTS_CHAINS, NUTS_STEPS = 4, 500

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from vebnn.core.types import Dataset
 from vebnn.training.batches import (
     NO_ROW,
     all_rows,
@@ -14,7 +15,6 @@ from vebnn.training.batches import (
     take,
     with_spare_rows,
 )
-from vebnn.types import Dataset
 
 deal = jax.jit(shuffled_batches, static_argnums=3)
 

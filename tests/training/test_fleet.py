@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import flatten
-from vebnn.likelihoods.of_networks import IsotropicPrior
+from tests.support.linear import flatten
+from vebnn.likelihoods.log_likelihoods import IsotropicPrior
 from vebnn.training import Training, all_rows, fleet, map_runs, pad_rows, train
 from vebnn.training.loop import Run, _Advance, _start
 from vebnn.training.objective import NegativeLogLikelihood, Objective
@@ -115,11 +115,11 @@ def test_learning_rate_per_run(linear, key: jax.Array) -> None:
 
 PROGRAM = """
 import jax, numpy as np, vebnn
-from vebnn.likelihoods.of_networks import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks.adapters import build_networks
 from vebnn.training import Objective, Training, all_rows, train
-from vebnn.types import Dataset
+from vebnn.core.types import Dataset
 
 assert jax.local_device_count() == int({devices})
 x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]

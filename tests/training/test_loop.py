@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import flatten
+from tests.support.linear import flatten
+from vebnn.core.types import Array, Dataset
 from vebnn.training import Objective, Stage, Training, TrainingDiverged, all_rows, pad_rows, train
-from vebnn.types import Array, Dataset
 
 
 def starts(linear, count: int = 1):

@@ -4,9 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from vebnn.core.types import Dataset, Params
 from vebnn.training import NegativeLogLikelihood
 from vebnn.training.batches import all_rows, batch_shape, pad_rows, shuffled_batches, take
-from vebnn.types import Dataset, Params
 
 
 @pytest.mark.parametrize("batch_size", [7, 20, 100])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vebnn.acquisition.outputs import columns_of, draws_of
-from vebnn.arguments import require_whole
+from vebnn.core.arguments import require_whole
 from vebnn.prediction import Prediction
 
 Score = Callable[[Prediction], np.ndarray]

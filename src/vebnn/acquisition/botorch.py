@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vebnn.estimators import VeBNNRegressor
-from vebnn.inference.functions import pool_chains
-from vebnn.preprocessing import Standardiser
+from vebnn.estimators.preprocessing import Standardiser
+from vebnn.inference.evaluation import pool_chains
 
 try:
     import torch

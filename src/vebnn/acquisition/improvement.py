@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from vebnn.acquisition.outputs import Output, columns_of, draws_of, require_one_column
-from vebnn.arguments import require_number, require_one_of
+from vebnn.core.arguments import require_number, require_one_of
 from vebnn.prediction import Prediction
 
 Goal = Literal["minimise", "maximise"]

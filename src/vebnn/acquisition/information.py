@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from vebnn.acquisition.outputs import Output, columns_of, draws_of
-from vebnn.arguments import require_one_of
+from vebnn.core.arguments import require_one_of
 from vebnn.prediction import Prediction
 
 # The entropy of a mixture is integrated by the trapezoidal rule, in units of the noise std. The

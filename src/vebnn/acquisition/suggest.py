@@ -11,7 +11,7 @@ import numpy as np
 from vebnn.acquisition.batch import Score, Suggestion, choose_batch, choose_best
 from vebnn.acquisition.improvement import confidence_bound, expected_improvement
 from vebnn.acquisition.information import bald, epistemic_variance
-from vebnn.arguments import require_one_of, require_whole
+from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.prediction import Prediction
 
 SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(

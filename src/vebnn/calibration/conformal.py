@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vebnn.arguments import require_number
 from vebnn.calibration.rows import error_scores, for_outputs, parts_of, rank_of, total_std
+from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import matched
 
 

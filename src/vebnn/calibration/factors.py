@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from vebnn.arguments import require_number
 from vebnn.calibration.rows import Variances, error_scores, for_outputs, parts_of, rank_of
+from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import by_output
 
 # A factor by likelihood stays within these multiples of the best common one.

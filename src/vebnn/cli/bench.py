@@ -31,7 +31,7 @@ def bench_toy(
     ),
 ) -> None:
     """Compare with the truth and an oracle on the one-dimensional example, or methods with another."""
-    from vebnn.experiments import toy, toy_methods
+    from vebnn.bench.experiments import toy, toy_methods
 
     if methods is None:
         toy.bench_toy(seeds, out or Path("results/toy.jsonl"), Console())
@@ -55,7 +55,7 @@ def bench_sweep(
     figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
 ) -> None:
     """Follow methods from 5 to 500 points of the one-dimensional example."""
-    from vebnn.experiments import sweep
+    from vebnn.bench.experiments import sweep
 
     sweep.bench_sweep(listed(noise), listed(methods), seeds, out, figures, Console())
 
@@ -69,7 +69,7 @@ def bench_modes(
     figures: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("results"),
 ) -> None:
     """Compare with the truth where the noise has two modes."""
-    from vebnn.experiments import two_modes
+    from vebnn.bench.experiments import two_modes
 
     two_modes.bench_two_modes(seeds, out, Console(), figures)
 
@@ -103,11 +103,11 @@ def bench_uci(
     mix: Mix = False,
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
-    from vebnn.comparison.measures import usual_metrics
-    from vebnn.comparison.reading import read_results
-    from vebnn.comparison.summary import summarise
-    from vebnn.experiments import uci
-    from vebnn.sheets.terminal import print_document
+    from vebnn.bench.comparison.measures import usual_metrics
+    from vebnn.bench.comparison.reading import read_results
+    from vebnn.bench.comparison.summary import summarise
+    from vebnn.bench.experiments import uci
+    from vebnn.bench.render.terminal import print_document
 
     console = Console()
     uci.bench_uci(
@@ -154,7 +154,7 @@ def bench_plasticity(
     mix: Mix = False,
 ) -> None:
     """Learn the stress of a strain history, where the true mean and noise are known."""
-    from vebnn.experiments import plasticity
+    from vebnn.bench.experiments import plasticity
 
     plasticity.bench_plasticity(
         _whole("materials", materials),
@@ -179,7 +179,7 @@ def bench_active(
     ),
 ) -> None:
     """Ask for measurements by ignorance, by total uncertainty and at random."""
-    from vebnn.experiments import active
+    from vebnn.bench.experiments import active
 
     active.bench_active(seeds, out, Console())
 

@@ -43,10 +43,10 @@ def table(
     paper: Paper = None,
 ) -> None:
     """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
-    from vebnn.comparison.measures import find_metrics, usual_metrics
-    from vebnn.comparison.reading import read_results
-    from vebnn.comparison.summary import summarise, write_summary
-    from vebnn.sheets.terminal import print_document
+    from vebnn.bench.comparison.measures import find_metrics, usual_metrics
+    from vebnn.bench.comparison.reading import read_results
+    from vebnn.bench.comparison.summary import summarise, write_summary
+    from vebnn.bench.render.terminal import print_document
 
     chosen = find_metrics(listed(metric)) if metric else None
     if out is not None and out.exists() and not out.is_dir():

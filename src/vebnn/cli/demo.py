@@ -13,7 +13,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Seed of the data and the model.")] = 0,
 ) -> None:
     """Learn the paper's one-dimensional example and draw its Figure 1 (about a minute)."""
-    from vebnn.experiments import toy
+    from vebnn.bench.experiments import toy
     from vebnn.plots import plot_steps, save_figure
 
     console = Console()

@@ -23,8 +23,8 @@ from vebnn.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from vebnn.tables.model import TableModel
-    from vebnn.tables.plan import Plan
+    from vebnn.tabular.model import TableModel
+    from vebnn.tabular.plan import Plan
 
 MOST_COLUMNS_SHOWN = 15
 
@@ -70,8 +70,8 @@ def fit(
     leaves a checkpoint in MODEL.checkpoint; the same command with --resume
     goes on from there.
     """
-    from vebnn.tables.files import read_table
-    from vebnn.tables.plan import plan_table
+    from vebnn.tabular.files import read_table
+    from vebnn.tabular.plan import plan_table
 
     started = time.perf_counter()
     console = Console(quiet=as_json)
@@ -104,7 +104,7 @@ def fit(
 
 def _checkpoint_of(folder: Path, resume: bool) -> Path:
     """Return the folder for checkpoints; refuse to overwrite an interrupted fit without being told."""
-    from vebnn.tables.folders import check_can_save
+    from vebnn.tabular.folders import check_can_save
 
     check_can_save(folder)
     checkpoint = folder.with_name(f"{folder.name}.checkpoint")
@@ -118,8 +118,8 @@ def _checkpoint_of(folder: Path, resume: bool) -> Path:
 def _train(plan: "Plan", settings: dict[str, Any], folder: Path, checkpoint: Path) -> "TableModel":
     from sklearn.exceptions import ConvergenceWarning
 
-    from vebnn.tables.effort import new_estimator
-    from vebnn.tables.model import TableModel
+    from vebnn.tabular.effort import new_estimator
+    from vebnn.tabular.model import TableModel
 
     estimator = new_estimator(len(plan.trained), **settings)
     try:
@@ -161,8 +161,8 @@ def _print_plan(console: Console, plan: "Plan") -> None:
 def _print_result(
     console: Console, model: "TableModel", folder: Path, data: Path, seconds: float, as_json: bool
 ) -> None:
-    from vebnn.tables.advice import advise, complaint_of
-    from vebnn.tables.scores import LEVEL
+    from vebnn.tabular.advice import advise, complaint_of
+    from vebnn.tabular.scores import LEVEL
 
     scores, calibrated = model.facts.scores, model.facts.calibration is not None
     advice = advise(scores, complaint_of(model.estimator), calibrated=calibrated)

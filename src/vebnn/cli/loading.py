@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pandas
 
-    from vebnn.tables.model import TableModel
+    from vebnn.tabular.model import TableModel
 
 
 class Loaded(NamedTuple):
@@ -22,14 +22,14 @@ def load_model_and_rows(folder: Path, data: Path) -> Loaded:
     Raises:
       ValueError: if one of them cannot be read, or the rows lack a column.
     """
-    from vebnn.tables.encoder import TableEncoder
-    from vebnn.tables.files import read_table
-    from vebnn.tables.folders import read_description
+    from vebnn.tabular.encoder import TableEncoder
+    from vebnn.tabular.files import read_table
+    from vebnn.tabular.folders import read_description
 
     encoder = TableEncoder.revive(read_description(folder)["encoder"])
     frame = read_table(data)
     encoder.encode(frame)
 
-    from vebnn.tables.model import TableModel
+    from vebnn.tabular.model import TableModel
 
     return Loaded(TableModel.load(folder), frame)

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from vebnn.tables.model import TableModel
-    from vebnn.tables.scores import TargetScore
+    from vebnn.tabular.model import TableModel
+    from vebnn.tabular.scores import TargetScore
 
 AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, to the output.")]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model made by vebnn fit.")]
@@ -52,7 +52,7 @@ def new_table(title: str, *columns: str) -> Table:
 
 def score_table(title: str, scores: Sequence["TargetScore"], estimator: Any) -> Table:
     """Return scores in words, one column per target, and what is known of the estimator."""
-    from vebnn.tables.advice import calibration_numbers, percent
+    from vebnn.tabular.advice import calibration_numbers, percent
 
     table = new_table(title, "", *(score.target for score in scores))
     lines = {
@@ -76,7 +76,7 @@ def score_table(title: str, scores: Sequence["TargetScore"], estimator: Any) -> 
 
 def calibration_of(model: "TableModel", level: float) -> dict[str, Any] | None:
     """Return how a model was calibrated, for JSON, or nothing."""
-    from vebnn.tables.advice import calibration_numbers
+    from vebnn.tabular.advice import calibration_numbers
 
     if model.facts.calibration is None:
         return None

@@ -24,7 +24,7 @@ def report(
         raise IsADirectoryError(f"{out} is a folder. Give the name of a file.")
     loaded, frame = load_model_and_rows(model, data)
 
-    from vebnn.report.page import check_libraries, write_report
+    from vebnn.tabular.report.page import check_libraries, write_report
 
     check_libraries()
     write_report(loaded, frame, out, data_name=data.name, model_name=model.name or str(model))

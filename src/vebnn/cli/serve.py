@@ -11,7 +11,7 @@ import typer
 from vebnn.cli.output import Model
 
 if TYPE_CHECKING:
-    from vebnn.tables.model import TableModel
+    from vebnn.tabular.model import TableModel
 
 TIMED_REQUESTS = 50
 
@@ -30,7 +30,7 @@ def serve(
     POST /predict takes rows as JSON, POST /predict/csv a CSV file; /model
     describes the model, /openapi.json the service. Ctrl-C ends it.
     """
-    from vebnn.tables.folders import read_description
+    from vebnn.tabular.folders import read_description
 
     read_description(model)
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "python_multipart")):
@@ -39,8 +39,8 @@ def serve(
     with _listener(host, port) as listener:
         import uvicorn
 
-        from vebnn.service.app import create_app
-        from vebnn.tables.model import TableModel
+        from vebnn.tabular.model import TableModel
+        from vebnn.tabular.service.app import create_app
 
         loaded = TableModel.load(model)
         app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)

@@ -17,7 +17,7 @@ from rich.progress import (
 from vebnn.cli.groups import Interrupted, new_group
 
 if TYPE_CHECKING:
-    from vebnn.simulators.plasticity.plan import Plan
+    from vebnn.bench.simulators.plasticity.plan import Plan
 
 simulate = new_group("Make data whose noise is known; an interrupted run is resumed.")
 
@@ -46,8 +46,8 @@ def simulate_plasticity(
     Writes material_1.npz (or 2) and a JSON file that describes it. The same
     command goes on with what was interrupted or killed.
     """
-    from vebnn.simulators.plasticity.plan import Plan
-    from vebnn.simulators.plasticity.solver import Solver
+    from vebnn.bench.simulators.plasticity.plan import Plan
+    from vebnn.bench.simulators.plasticity.solver import Solver
 
     plan = Plan(material, train, test, sves, grid, steps, seed, Solver(max_newton=max_newton))
     out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the long run
@@ -71,7 +71,7 @@ def simulate_plasticity(
 def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> None:
     import json
 
-    from vebnn.simulators.plasticity.generate import generate
+    from vebnn.bench.simulators.plasticity.generate import generate
 
     try:
         with bar:
@@ -100,10 +100,10 @@ def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> No
 
 
 def _show(plan: "Plan", out: Path, bar: Progress) -> None:
-    from vebnn.plots.plasticity import plot_fields, plot_realisations
+    from vebnn.bench.figures.plasticity import plot_fields, plot_realisations
+    from vebnn.bench.simulators.plasticity.plan import draw_inputs, draw_weights
+    from vebnn.bench.simulators.plasticity.solver import simulate
     from vebnn.plots.style import save_figure
-    from vebnn.simulators.plasticity.plan import draw_inputs, draw_weights
-    from vebnn.simulators.plasticity.solver import simulate
 
     inputs = draw_inputs(plan)
     weights = draw_weights(plan, inputs.centres)

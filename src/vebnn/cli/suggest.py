@@ -14,8 +14,8 @@ from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.output import AsJSON, Model, new_table, print_json, print_notices
 
 if TYPE_CHECKING:
-    from vebnn.tables.candidates import Candidates
-    from vebnn.tables.model import TableModel
+    from vebnn.tabular.candidates import Candidates
+    from vebnn.tabular.model import TableModel
 
 FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")
 
@@ -53,14 +53,14 @@ def suggest(
     had been measured. The file of --out has these rows with all their
     columns, what is predicted of them, and the score.
     """
-    from vebnn.tables.files import check_can_write, write_table
+    from vebnn.tabular.files import check_can_write, write_table
 
     _check_options(n, how, best, goal)
     if out is not None:
         check_can_write(out)
     loaded, frame = load_model_and_rows(model, pool)
 
-    from vebnn.tables.candidates import suggest_rows
+    from vebnn.tabular.candidates import suggest_rows
 
     options, remarks = _options_of(loaded, how, best, goal, target)
     found = suggest_rows(loaded, frame, n, how, target=target, **options)
@@ -87,7 +87,7 @@ def suggest(
 def _check_options(n: int, how: str, best: float | None, goal: str | None) -> None:
     """Refuse what cannot go together, before anything slow."""
     from vebnn.acquisition import SCORES
-    from vebnn.arguments import require_number, require_one_of, require_whole
+    from vebnn.core.arguments import require_number, require_one_of, require_whole
 
     require_whole("--n", n, 1)
     require_one_of("--how", how, tuple(SCORES))
@@ -105,7 +105,7 @@ def _options_of(
     model: "TableModel", how: str, best: float | None, goal: str | None, target: str | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the settings of the score, and a sentence on what was not said."""
-    from vebnn.tables.candidates import best_so_far, target_position
+    from vebnn.tabular.candidates import best_so_far, target_position
 
     if how not in FOR_AN_OPTIMUM:
         return {}, []
@@ -145,7 +145,7 @@ def _table_of(
     targets: Sequence[str], found: "Candidates", title: str, shown: Sequence[int], names: list[str]
 ) -> Table:
     """Return a line per row, in which each target has a line of its own."""
-    from vebnn.tables.scores import columns_of
+    from vebnn.tabular.scores import columns_of
 
     prediction = found.prediction
     columns = {"row": [f"{row + 1}" for row in found.rows]}

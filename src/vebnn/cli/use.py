@@ -39,7 +39,7 @@ def predict(
     aleatoric_std, epistemic_std, lower and upper; with several targets,
     each has the target's name in front.
     """
-    from vebnn.tables.files import check_can_write, write_table
+    from vebnn.tabular.files import check_can_write, write_table
 
     _check_level(level)
     if out is not None:

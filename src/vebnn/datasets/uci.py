@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vebnn.arguments import require_one_of
+from vebnn.core.arguments import require_one_of
 from vebnn.datasets import download
 from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES, Source
-from vebnn.files import write_bytes
+from vebnn.serialization.files import write_bytes
 
 __all__ = ["SOURCES", "UCI", "Source", "available", "fetch", "load_uci", "where"]
 

@@ -6,16 +6,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn import joint
-from vebnn.arguments import require_number, require_one_of
+from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.types import Dataset, Key, Params
 from vebnn.estimators.regressor import Fill, Regressor
 from vebnn.inference import MAP, Engine, Ensemble, MCDropout, Posterior
 from vebnn.likelihoods.heads import Parts
 from vebnn.networks.adapters import build_networks
 from vebnn.prediction import Components
 from vebnn.presets import default_mean_training, default_network, default_variance_network
+from vebnn.strategies import joint
 from vebnn.training import Stage, Training
-from vebnn.types import Dataset, Key, Params
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 VARIANCE_HEADS = ("shared", "separate", "constant")

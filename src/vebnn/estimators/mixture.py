@@ -7,16 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn.arguments import require_number, require_one_of, require_whole
-from vebnn.cooperative.mixture import (
-    FittedMixture,
-    MixtureRound,
-    fit_mixture,
-    predict,
-    predict_modes,
-)
-from vebnn.cooperative.mixture_steps import MixtureCooperative
-from vebnn.cooperative.variance import Noise
+from vebnn.core.arguments import require_number, require_one_of, require_whole
+from vebnn.core.types import Dataset, Key, Params
 from vebnn.estimators.regressor import Fill, Regressor
 from vebnn.inference import PSGLD, Engine, Posterior
 from vebnn.likelihoods.heads import Parts
@@ -28,8 +20,16 @@ from vebnn.presets import (
     default_variance_network,
     default_variance_training,
 )
+from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.mixture.algorithm import (
+    FittedMixture,
+    MixtureRound,
+    fit_mixture,
+    predict,
+    predict_modes,
+)
+from vebnn.strategies.mixture.steps import MixtureCooperative
 from vebnn.training import Stage, Training
-from vebnn.types import Dataset, Key, Params
 
 
 class MixtureRegressor(Regressor):

@@ -14,31 +14,32 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vebnn.arguments import require_number, require_one_of
 from vebnn.calibration import METHODS, Calibration, learn
-from vebnn.diagnostics import (
+from vebnn.calibration.apply import calibrated as recalibrated
+from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.compilation import evict_compiled_programs
+from vebnn.core.types import Dataset, Key, Params
+from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
+from vebnn.estimators.rows import (
+    Rows,
+    blank_padding,
+    require_shape,
+    restore_on_failure,
+    rows_that_count,
+)
+from vebnn.inference import ENGINES, Engine, Posterior
+from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
     ChainDiagnostics,
     diagnose_chains,
     to_arviz,
 )
-from vebnn.estimators.calibrated import calibrated as recalibrated
-from vebnn.estimators.rows import (
-    Rows,
-    as_before_if_it_fails,
-    blanked,
-    require_shape,
-    rows_that_count,
-)
-from vebnn.inference import ENGINES, Engine, Posterior
 from vebnn.likelihoods.heads import Parts
-from vebnn.observers import Checkpoint, Observers, Progress, fingerprint
 from vebnn.prediction import Components, Prediction
-from vebnn.preprocessing import Standardiser, entry_weight, input_weight, known_std
-from vebnn.programs import leave_room_for_programs
 from vebnn.training import Observer, Stage, Training
-from vebnn.types import Dataset, Key, Params
+from vebnn.training.checkpoint import Checkpoint, fingerprint
+from vebnn.training.progress import Observers, Progress
 
 Fill = Callable[[str, Params], Any]
 
@@ -67,9 +68,9 @@ class Regressor(RegressorMixin, Rows, ABC):
     ) -> Self:
         """Learn from rows.
 
-        Sequences of unequal length are padded at their end (``vebnn.preprocessing.pad_sequences``). NaN
-        in ``y`` says that nothing was observed there, and counts nowhere; nor does what ``X`` holds
-        after the last observation of a sequence.
+        Sequences of unequal length are padded at their end (:func:`vebnn.pad_sequences`). NaN in ``y``
+        marks a missing observation, which is ignored, and so is ``X`` after the last observation of a
+        sequence.
 
         Args:
           X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks, such
@@ -100,10 +101,10 @@ class Regressor(RegressorMixin, Rows, ABC):
                 "The `y_std` and `y_std_val` must be given together, or rows would be taken for exact. "
                 "Got only one of them."
             )
-        with as_before_if_it_fails(self):
+        with restore_on_failure(self):
             data, held_out = self._prepare(X, y, sample_weight, y_std, X_val, y_val, y_std_val)
             settings = self._settings(len(data.x))
-            leave_room_for_programs()
+            evict_compiled_programs()
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             watchers: list[Observer] = [Progress()] if self.verbose else []
             if self.checkpoint is not None:
@@ -203,7 +204,7 @@ class Regressor(RegressorMixin, Rows, ABC):
         """
         index = X.index if hasattr(X, "columns") else None
         x, padding = self._inputs(X)
-        mean, aleatoric, epistemic = (blanked(part, padding) for part in self._parts(x))
+        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self._parts(x))
         squared = self.y_units_.scale**2
         known: Any = 0
         if y_std is not None:
@@ -225,8 +226,8 @@ class Regressor(RegressorMixin, Rows, ABC):
         return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
-        """Save the fitted model to a folder; see :mod:`vebnn.persistence`."""
-        from vebnn.persistence import save
+        """Save the fitted model to a folder; see :mod:`vebnn.estimators.saving`."""
+        from vebnn.estimators.saving import save
 
         check_is_fitted(self)
         save(self, folder)
@@ -234,7 +235,7 @@ class Regressor(RegressorMixin, Rows, ABC):
     @classmethod
     def load(cls, folder: str | Path, **networks: Any) -> Self:
         """Load a saved model; pass ``network=`` again if it was one of your own."""
-        from vebnn.persistence import load
+        from vebnn.estimators.saving import load
 
         return load(cls, folder, **networks)
 
@@ -324,7 +325,7 @@ class Regressor(RegressorMixin, Rows, ABC):
         self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
     ) -> Components:
         mean, variance, weight = self._components(x)
-        mean, variance = blanked(mean, padding), blanked(variance, padding)
+        mean, variance = blank_padding(mean, padding), blank_padding(variance, padding)
         variance = variance * self.y_units_.scale**2 + known_variance
         whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
         return Components(*map(self._like_y, whole))

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from vebnn.core.types import Dataset
+from vebnn.estimators.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
 from vebnn.networks import MLP
-from vebnn.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
-from vebnn.types import Dataset
 
 
 class Rows(BaseEstimator):
@@ -107,7 +107,7 @@ class Rows(BaseEstimator):
 
 
 @contextmanager
-def as_before_if_it_fails(model: Any) -> Iterator[None]:
+def restore_on_failure(model: Any) -> Iterator[None]:
     """Leave a model as it was if a fit fails: old networks with new units would predict nonsense."""
     before = vars(model).copy()
     try:
@@ -124,7 +124,7 @@ def rows_that_count(data: Dataset) -> Dataset:
     return data if counts.all() else jax.tree.map(lambda leaf: leaf[counts], data)
 
 
-def blanked(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:
+def blank_padding(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:
     """Return values ``(..., rows, time, outputs)`` in double precision, NaN where there is padding."""
     values = values.astype(float)
     return values if padding is None else np.where(padding[..., None], np.nan, values)

@@ -6,14 +6,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn.arguments import require_number, require_one_of, require_whole
-from vebnn.cooperative import Cooperative, Fitted, Round, fit_cooperative
-from vebnn.cooperative.variance import Noise, aleatoric_variance
+from vebnn.core.arguments import require_number, require_one_of, require_whole
+from vebnn.core.types import Dataset, Key, Params
 from vebnn.estimators.regressor import Fill, Regressor
 from vebnn.inference import Engine, Posterior
-from vebnn.inference.functions import evaluate_draws, moments, pool_chains
+from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
 from vebnn.likelihoods.heads import Parts
-from vebnn.likelihoods.residuals import VARIANCE_HEADS
+from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks.adapters import build_networks
 from vebnn.prediction import Components
 from vebnn.presets import (
@@ -22,8 +21,9 @@ from vebnn.presets import (
     default_variance_network,
     default_variance_training,
 )
+from vebnn.strategies.cooperative import Cooperative, Fitted, Round, fit_cooperative
+from vebnn.strategies.cooperative.variance import Noise, aleatoric_variance
 from vebnn.training import Stage, Training
-from vebnn.types import Dataset, Key, Params
 
 
 class VeBNNRegressor(Regressor):

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from vebnn.arguments import require_number, require_whole
+from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.prng import standard_normal
+from vebnn.core.types import Array, Dataset, Key, LogLikelihood, Params
 from vebnn.inference.problem import Posterior, Problem
-from vebnn.random_numbers import standard_normal
 from vebnn.training import Objective, Stage, Training, all_rows, gather, train
-from vebnn.types import Array, Dataset, Key, LogLikelihood, Params
 
 
 class Gaussians(NamedTuple):

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.inference.problem import Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.training import Objective, Stage, gather, map_runs
-from vebnn.types import Array, Dataset, Key, Params
 
 NUM_ITERATIONS = 30
 MOST_ROWS = 2_048  # enough rows to know a curvature by

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import jax
 
-from vebnn.arguments import require_whole
-from vebnn.inference.best_epoch import train_for_best_epoch
+from vebnn.core.arguments import require_whole
+from vebnn.core.types import Key
+from vebnn.inference.early_stopping import train_for_best_epoch
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Stage, Training
-from vebnn.types import Key
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import jax
 
+from vebnn.core.types import Key
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Stage, Training, all_rows, train
-from vebnn.types import Key
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from vebnn.arguments import require_whole
-from vebnn.inference.best_epoch import train_for_best_epoch
-from vebnn.inference.functions import evaluate_draws
+from vebnn.core.arguments import require_whole
+from vebnn.core.types import Array, Key, Module, Params
+from vebnn.inference.early_stopping import train_for_best_epoch
+from vebnn.inference.evaluation import evaluate_draws
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Stage, Training
-from vebnn.types import Array, Key, Module, Params
 
 _FEW_ROWS, _SOME_MASKS = 8, 64  # enough to see whether a network has dropout
 

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from vebnn.arguments import require_number, require_whole
-from vebnn.inference.functions import unravel_draws
+from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.types import Array, Dataset, Key, Params
+from vebnn.inference.evaluation import unravel_draws
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
-from vebnn.types import Array, Dataset, Key, Params
 
 
 class NUTSState(NamedTuple):

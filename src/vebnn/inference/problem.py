@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import numpy as np
 
+from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.training import Objective, Stage
-from vebnn.types import Array, Dataset, Key, Params
 
 
 class Problem(NamedTuple):

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.arguments import require_number
+from vebnn.core.arguments import require_number
+from vebnn.core.prng import standard_normal
+from vebnn.core.types import Array, Key
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.inference.sampling import check_chains, sample_chains
-from vebnn.random_numbers import standard_normal
 from vebnn.training import Stage, epochs_of_steps, scale_of_rows
-from vebnn.types import Array, Key
 
 
 class PSGLDState(NamedTuple):

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from vebnn.arguments import require_number, require_whole
-from vebnn.inference.functions import unravel_draws
+from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.types import Array, Dataset, Key, Params
+from vebnn.inference.evaluation import unravel_draws
 from vebnn.inference.problem import Posterior, Problem
 from vebnn.training import (
     Objective,
@@ -21,7 +22,6 @@ from vebnn.training import (
     replicate,
 )
 from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_spare_rows
-from vebnn.types import Array, Dataset, Key, Params
 
 
 class Sampler(Protocol):

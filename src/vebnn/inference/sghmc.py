@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from vebnn.arguments import require_number
-from vebnn.inference.piloted import EXCESS_VARIANCE, PilotedSampler
-from vebnn.random_numbers import standard_normal
-from vebnn.types import Array, Key
+from vebnn.core.arguments import require_number
+from vebnn.core.prng import standard_normal
+from vebnn.core.types import Array, Key
+from vebnn.inference.step_size import EXCESS_VARIANCE, CurvatureSampler
 
 
 class SGHMCState(NamedTuple):
@@ -19,7 +19,7 @@ class SGHMCState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SGHMC(PilotedSampler):
+class SGHMC(CurvatureSampler):
     """Langevin dynamics with momentum: friction and noise in the balance that samples the posterior.
 
     Chen, Fox and Guestrin 2014, eq. 15. With g the gradient of the full-data negative log posterior,
@@ -36,7 +36,7 @@ class SGHMC(PilotedSampler):
     experiments, and the momentum is never drawn anew.
 
     ``step_size=None`` sets η = 0.1/(λ(1 + (B−1)/(2a))), with λ the largest curvature. All other
-    arguments are those of :class:`~vebnn.inference.piloted.PilotedSampler`.
+    arguments are those of :class:`~vebnn.inference.step_size.CurvatureSampler`.
 
     Args:
       friction: share of the momentum that is lost at each step.

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from vebnn.inference.piloted import EXCESS_VARIANCE, PilotedSampler
-from vebnn.random_numbers import standard_normal
-from vebnn.types import Array, Key
+from vebnn.core.prng import standard_normal
+from vebnn.core.types import Array, Key
+from vebnn.inference.step_size import EXCESS_VARIANCE, CurvatureSampler
 
 
 class SGLDState(NamedTuple):
@@ -17,7 +17,7 @@ class SGLDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SGLD(PilotedSampler):
+class SGLD(CurvatureSampler):
     """Gradient descent with just as much noise as makes it sample the posterior.
 
     Welling and Teh 2011, eq. 4. With g the gradient of the full-data negative log posterior,
@@ -33,7 +33,7 @@ class SGLD(PilotedSampler):
     the step, so that chains keep a small bias and go on moving.
 
     ``step_size=None`` sets η = 0.4/(λB), with λ the largest curvature. All arguments are those of
-    :class:`~vebnn.inference.piloted.PilotedSampler`.
+    :class:`~vebnn.inference.step_size.CurvatureSampler`.
     """
 
     def init(self, position: Array) -> SGLDState:

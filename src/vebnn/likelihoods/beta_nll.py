@@ -2,8 +2,8 @@
 
 import jax
 
+from vebnn.core.types import Array
 from vebnn.likelihoods import gaussian
-from vebnn.types import Array
 
 
 def weighted_log_prob(target: Array, mean: Array, variance: Array, beta: Array | float) -> Array:

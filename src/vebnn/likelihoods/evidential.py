@@ -9,8 +9,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from vebnn.core.types import Array
 from vebnn.likelihoods.log_gamma import log_gamma
-from vebnn.types import Array
 
 SMALLEST_PARAMETER = 1e-6
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from vebnn.core.types import Array
 from vebnn.likelihoods.log_gamma import log_gamma
-from vebnn.types import Array
 
 # Added to r before the logarithm: a residual of exactly zero is a finite, if unlikely, event.
 SMALLEST_RESIDUAL = 1e-12

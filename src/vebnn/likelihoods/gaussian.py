@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from vebnn.types import Array
+from vebnn.core.types import Array
 
 SMALLEST_VARIANCE = 1e-6
 

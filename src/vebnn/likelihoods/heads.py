@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
+from vebnn.core.types import Array, Key
 from vebnn.likelihoods import beta_nll, evidential, gaussian, natural
-from vebnn.types import Array, Key
 
 
 class Parts(NamedTuple):

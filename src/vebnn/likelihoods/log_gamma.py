@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.types import Array
+from vebnn.core.types import Array
 
 SHIFT = 4  # from there on, a few terms of the series are exact to 1e-9
 # Coefficients of 1/x², highest power first, as ``polyval`` wants them.

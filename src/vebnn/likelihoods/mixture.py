@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 
+from vebnn.core.types import Array
 from vebnn.likelihoods import gaussian
-from vebnn.types import Array
 
 
 class Mixture(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vebnn.types import Array
+from vebnn.core.types import Array
 
 SMALLEST_PRECISION = 1e-6
 

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from vebnn.types import Array, Params
+from vebnn.core.types import Array, Params
 
 
 def log_prob(weight: Array, precision: Array | float) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from vebnn.arguments import require_number
+from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import matched, require_positive
 
 # The paper's text has 1.0 as well, but the whole line is the only interval of that level.

@@ -15,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.types import Array, Key, Module, Params, Recipe
+from vebnn.core.types import Array, Key, Module, Params, Recipe
 
 
 def as_recipe(network: Any) -> Recipe:

@@ -10,8 +10,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.arguments import require_number
-from vebnn.types import Array, Key
+from vebnn.core.arguments import require_number
+from vebnn.core.types import Array, Key
 
 
 @dataclass(frozen=True)

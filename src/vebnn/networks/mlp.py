@@ -10,9 +10,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn import random_numbers
-from vebnn.arguments import require_number, require_one_of
-from vebnn.types import Array, Key
+from vebnn.core import prng
+from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.types import Array, Key
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": jax.nn.relu,
@@ -104,7 +104,7 @@ class Perceptron(eqx.Module):
             h = activate(weight @ h + bias)
             rate = self.dropout_rates[index]
             if key is not None and rate:
-                kept = random_numbers.uniform(key, h.size, stream=index) >= rate
+                kept = prng.uniform(key, h.size, stream=index) >= rate
                 h = jnp.where(kept, h / (1 - rate), 0.0)
         weight, bias = last
         return weight @ h + bias

@@ -4,8 +4,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vebnn.core.types import Array, Key, Module, Recipe
 from vebnn.networks.adapters import as_recipe
-from vebnn.types import Array, Key, Module, Recipe
 
 # Recipes that are modules, because a network of the user's own holds arrays, which are inputs of a
 # compiled program and no part of it.

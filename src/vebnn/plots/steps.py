@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.estimators import VeBNNRegressor
-from vebnn.inference.functions import evaluate
+from vebnn.inference.evaluation import evaluate
 from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
 from vebnn.prediction import Prediction
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy import special
 
-from vebnn.files import write_bytes
+from vebnn.serialization.files import write_bytes
 
 # Okabe and Ito's palette, which people with any common colour blindness can tell apart.
 GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"

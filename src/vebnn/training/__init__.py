@@ -1,12 +1,12 @@
 """How a network is trained: one compiled mini-batch loop, for many runs at once."""
 
 from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of_rows
-from vebnn.training.chunks import SILENT, Observer, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.refit import train_and_refit
 from vebnn.training.splits import Split, split_rows
+from vebnn.training.stage import SILENT, Observer, Stage
 
 __all__ = [
     "SILENT",

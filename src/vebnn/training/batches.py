@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.types import Array, Dataset, Key
+from vebnn.core.types import Array, Dataset, Key
 
 NO_ROW = -1  # fills up row lists; counts nowhere
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number

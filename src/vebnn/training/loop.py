@@ -11,7 +11,8 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 
-from vebnn.arguments import require_number, require_whole
+from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.training.batches import (
     batch_shape,
     epochs_of_steps,
@@ -20,10 +21,9 @@ from vebnn.training.batches import (
     take,
     with_spare_rows,
 )
-from vebnn.training.chunks import SILENT, Stage
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.objective import NegativeLogLikelihood, Objective
-from vebnn.types import Array, Dataset, Key, Params
+from vebnn.training.stage import SILENT, Stage
 
 # However large the data set, it is gone through this often.
 FEWEST_EPOCHS = 100

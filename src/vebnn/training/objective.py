@@ -8,7 +8,7 @@ of the full-data one: the mean over an epoch's batches of the gradients below IS
 import equinox as eqx
 import jax.numpy as jnp
 
-from vebnn.types import Array, Dataset, Key, LogLikelihood, LogPrior, Params
+from vebnn.core.types import Array, Dataset, Key, LogLikelihood, LogPrior, Params
 
 
 class Objective(eqx.Module):

@@ -1,9 +1,9 @@
 """Training as the paper does it: search the best epoch, then train anew on all rows."""
 
-from vebnn.training.chunks import Stage
+from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.training.loop import Monitor, Trained, Training, train
 from vebnn.training.objective import Objective
-from vebnn.types import Array, Dataset, Key, Params
+from vebnn.training.stage import Stage
 
 
 def train_and_refit(

@@ -1,0 +1,1 @@
+"""The research rig: experiments, comparisons, their tables and figures, and simulators."""

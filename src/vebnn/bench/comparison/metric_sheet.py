@@ -1,0 +1,142 @@
+"""The table of one metric in words and marks: as in the paper, with the paper's numbers below ours."""
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+from string import ascii_lowercase
+
+from vebnn.bench.comparison.measures import Metric
+from vebnn.bench.comparison.order import family_of
+from vebnn.bench.comparison.statistics import FEWEST_PAIRS
+from vebnn.bench.comparison.tables import Entry, MetricTable
+from vebnn.bench.render.sheet import Cell, Sheet
+
+MISSING = "–"
+RAISED = {"": "", "+": "+", "-": "−"}
+MOST_DECIMALS = 6
+
+MEAN_AND_STD = (
+    "Mean (std) over splits; bold and underlined is the best, bold the second, italic the best of its "
+    "family (methods with the same engine)."
+)
+MARKS = (
+    "* the best is significantly better than the second; + significantly better than the others of its "
+    "family, − significantly worse than its best (Wilcoxon signed-rank test over splits, p < 0.05)."
+)
+
+
+def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
+    """Return the table of a metric.
+
+    Args:
+      table: its numbers.
+      paper: whether the published number, and the difference of ours from it, stand below ours.
+    """
+    metric, ranked = table.metric, len(table.ranks.average) > 1
+    reasons = list(dict.fromkeys(filter(None, (entry.skipped for entry in table.entries.values()))))
+    decimals = {dataset: decimals_of(table, dataset) for dataset in table.datasets}
+
+    def row(method: str) -> list[Cell]:
+        cells = [Cell(method)]
+        for dataset in table.datasets:
+            entry = table.entries[method, dataset]
+            cells.append(_cell(table, entry, decimals[dataset], reasons, paper))
+        return [*cells, _rank(table, method)] if ranked else cells
+
+    has_paper = paper and any(entry.scores and entry.published for entry in table.entries.values())
+    return Sheet(
+        title=f"{metric.name} ({metric.arrow})",
+        caption=_caption(metric, has_paper, len(table.methods) > 1),
+        columns=("method", *table.datasets, *(["rank"] if ranked else [])),
+        groups=[[row(name) for name in names] for _, names in groupby(table.methods, key=family_of)],
+        notes=[*_footnotes(reasons), *_notes(table)],
+    )
+
+
+def decimals_of(table: MetricTable, dataset: str) -> int:
+    """Return as many decimals as show two digits of the smallest number with units: 0.0064, 4.70."""
+    metric = table.metric
+    means = [
+        abs(table.entries[method, dataset].mean)
+        for method in table.methods
+        if table.entries[method, dataset].scores
+    ]
+    smallest = min((mean for mean in means if mean > 0), default=1.0)
+    if not metric.in_units:
+        return metric.decimals
+    return min(MOST_DECIMALS, max(metric.decimals, 1 - math.floor(math.log10(smallest))))
+
+
+def _cell(table: MetricTable, entry: Entry, decimals: int, reasons: Sequence[str], paper: bool) -> Cell:
+    footnote = letter(reasons.index(entry.skipped)) if entry.skipped else ""
+    if not entry.scores:
+        return Cell(MISSING, raised=footnote)
+    text = f"{entry.mean:.{decimals}f}"
+    text += "" if entry.std is None else f" ({entry.std:.{decimals}f})"
+    fewer = len(entry.scores) < table.usual_splits
+    known = entry.published if paper else None
+    return Cell(
+        text + (f", n={len(entry.scores)}" if fewer else ""),
+        bold=entry.best or entry.second,
+        underline=entry.best,
+        italic=entry.best_of_family,
+        raised=("*" if entry.star else "") + RAISED[entry.mark] + footnote,
+        below=""
+        if known is None
+        else f"paper {known.mean:.{decimals}f}, {entry.mean - known.mean:+.{decimals}f}",
+        sort=entry.mean,
+    )
+
+
+def _rank(table: MetricTable, method: str) -> Cell:
+    average = table.ranks.average
+    if method not in average:
+        return Cell(MISSING)
+    first = average[method] == min(average.values())
+    return Cell(f"{average[method]:.2f}", bold=first, underline=first, sort=average[method])
+
+
+def letter(number: int) -> str:
+    """Return a, b, …, z, aa, ab, … for 0, 1, …."""
+    rest, last = divmod(number, len(ascii_lowercase))
+    return (letter(rest - 1) if rest else "") + ascii_lowercase[last]
+
+
+def _caption(metric: Metric, paper: bool, marked: bool) -> str:
+    sentences = [f"{metric.words[0].upper()}{metric.words[1:]}."]
+    if marked:
+        sentences += [MEAN_AND_STD, *([MARKS] if metric.tested else [])]
+    if marked and metric.target is not None:
+        sentences.append(f"The best mean is the one closest to {metric.target}.")
+    if paper:
+        sentences.append("Below: the paper's mean over its own splits, and ours minus the paper's.")
+    return " ".join(sentences)
+
+
+def _footnotes(reasons: Sequence[str]) -> list[str]:
+    return [f"{letter(number)}: {reason}" for number, reason in enumerate(reasons)]
+
+
+def _notes(table: MetricTable) -> list[str]:
+    notes, usual = [], table.usual_splits
+    counts = {len(entry.scores) for entry in table.entries.values() if entry.scores}
+    if counts:
+        fewer = "; n= where there are fewer. Tests use the splits both methods have"
+        notes.append(f"{usual} split{'s' if usual > 1 else ''}{fewer if len(counts) > 1 else ''}.")
+    if len(table.methods) == 1:
+        notes.append("One method: there is nothing to compare it with.")
+    if table.untested:
+        few = f"a test needs at least {FEWEST_PAIRS} splits that both methods have"
+        where = "" if table.untested == table.datasets else f" on {', '.join(table.untested)}"
+        notes.append(f"Marks of significance are missing{where}: {few}.")
+    if len(table.ranks.average) > 1:
+        left_out = [name for name in table.datasets if name not in table.ranks.datasets]
+        without = f"; without {', '.join(left_out)}, which some method has no number for"
+        num = len(table.ranks.datasets)
+        notes.append(
+            f"Rank: average over {num} data set{'s' if num > 1 else ''}: "
+            f"{', '.join(table.ranks.datasets)}{without if left_out else ''}. Ties share their rank."
+        )
+    elif len(table.methods) > 1:
+        notes.append("No rank: there is no data set that all methods have a number for.")
+    return notes

@@ -1,0 +1,135 @@
+"""The paper's figures of the plasticity data: elements with their fields, and how responses scatter."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from vebnn.bench.simulators.plasticity.material import Stress
+from vebnn.bench.simulators.plasticity.microstructure import Microstructure
+from vebnn.bench.simulators.plasticity.paths import COMPONENTS
+from vebnn.bench.simulators.plasticity.solver import Fields, Response
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
+
+_REALISATIONS_SHOWN = 3
+
+
+def plot_fields(
+    structure: Microstructure,
+    centres: np.ndarray,
+    responses: Sequence[Response],
+    weights: Sequence[np.ndarray],
+) -> Figure:
+    """Draw elements, one per row, and their fields at the end of a path.
+
+    Every column has one scale of colours for all elements; it leaves out the most extreme hundredth.
+
+    Args:
+      structure: size and radius.
+      centres: of the particles, ``(elements, particles, 2)``.
+      responses: to the same path.
+      weights: how much of each pixel behaves as matrix; plastic strain is drawn where it is most.
+    """
+    fields = [
+        _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
+    ]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(
+            figsize=(13.5, 0.6 + 2.4 * len(fields)), layout="constrained", facecolor="white"
+        )
+        heights = [1] * len(fields) + [0.05]
+        *panels, scales = figure.subplots(
+            len(heights), 1 + len(fields[0]), squeeze=False, height_ratios=heights
+        )
+        panels[0][0].set_title("element")
+        scales[0].set_axis_off()
+        for row, points in enumerate(centres):
+            _draw_element(panels[row][0], structure, points)
+            panels[row][0].set_ylabel(f"SVE {row}")
+        for column, name in enumerate(fields[0], start=1):
+            low, high = _limits([one[name] for one in fields])
+            colours = "RdBu_r" if low < 0 else "viridis"
+            for row, one in enumerate(fields):
+                image = panels[row][column].imshow(
+                    one[name].T, origin="lower", cmap=colours, vmin=low, vmax=high
+                )
+            panels[0][column].set_title(name)
+            figure.colorbar(image, cax=scales[column], orientation="horizontal")
+        for axes in np.ravel(panels):
+            axes.set_xticks([])
+            axes.set_yticks([])
+    return figure
+
+
+def _drawn(fields: Fields, weight: np.ndarray) -> dict[str, np.ndarray]:
+    stress = fields.stress
+    return {
+        "$S_{11}$ (MPa)": stress.xx,
+        "$S_{22}$ (MPa)": stress.yy,
+        "$S_{12}$ (MPa)": stress.xy,
+        "von Mises (MPa)": _von_mises(stress),
+        "plastic strain": np.where(weight > 0.5, fields.plastic_strain, np.nan),
+    }
+
+
+def _von_mises(stress: Stress) -> np.ndarray:
+    xx, yy, xy, zz = stress
+    return np.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * xy**2)
+
+
+def _limits(fields: Sequence[np.ndarray]) -> tuple[float, float]:
+    low, high = np.nanquantile(np.stack(fields), [0.01, 0.99])
+    if low >= 0:
+        return 0.0, float(high)
+    most = float(max(-low, high))
+    return -most, most
+
+
+def _draw_element(axes: Axes, structure: Microstructure, centres: np.ndarray) -> None:
+    axes.set_facecolor(PALE)
+    # A disc that is cut by an edge goes on at the opposite one.
+    for centre, shift in product(centres, product((-structure.size, 0, structure.size), repeat=2)):
+        axes.add_patch(Circle(tuple(centre + shift), structure.radius, color=BLUE, linewidth=0))
+    axes.set_xlim(0, structure.size)
+    axes.set_ylim(0, structure.size)
+    axes.set_aspect("equal")
+
+
+def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figure:
+    """Draw a path on top, and below it the responses of several elements.
+
+    Three responses are drawn one by one; the band holds 95 % of all, if they are Gaussian.
+
+    Args:
+      strain: ``(steps, 3)``.
+      stress: ``(steps, 3)`` per element.
+    """
+    all_stress = np.stack(stress)
+    mean, std = all_stress.mean(0), all_stress.std(0, ddof=1)
+    steps = np.arange(1, len(strain) + 1)
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(11, 5.2), layout="constrained", facecolor="white")
+        panels = figure.subplots(2, 3, sharex=True, sharey="row")
+        for number, (component, (above, below)) in enumerate(zip(COMPONENTS, panels.T, strict=True)):
+            above.plot(steps, strain[:, number], color=BLACK, linewidth=1.6)
+            above.set_title(f"Component {component}")
+            middle, half = mean[:, number], TWO_SIDED_95 * std[:, number]
+            below.fill_between(
+                steps, middle - half, middle + half, color=ORANGE, alpha=0.3, linewidth=0, label="95 %"
+            )
+            for realisation in all_stress[:_REALISATIONS_SHOWN]:
+                below.plot(steps, realisation[:, number], color=GREY, linewidth=1, linestyle="--")
+            below.plot([], [], color=GREY, linewidth=1, linestyle="--", label="one element")
+            below.plot(steps, middle, color=BLUE, linewidth=1.8, label=f"mean of {len(all_stress)}")
+            below.set_xlabel("step")
+            for axes in (above, below):
+                axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
+                open_frame(axes)
+        panels[0, 0].set_ylabel("strain")
+        panels[1, 0].set_ylabel("stress (MPa)")
+        panels[1, 0].legend(frameon=False)
+    return figure

@@ -1,0 +1,69 @@
+"""The paper's figures of the plasticity law: predictions along a path, and reliability diagrams."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
+from vebnn.plots.style import BLACK, STYLE, open_frame
+
+
+def plot_paths(
+    curves: Mapping[int, Mapping[str, Curve]], truth_mean: np.ndarray, truth_std: np.ndarray
+) -> Figure:
+    """Draw what methods say of one test path; a line of panels for every amount of data.
+
+    Args:
+      curves: number of training paths → method → prediction, ``(steps,)`` each.
+      truth_mean: the true stress, ``(steps,)``.
+      truth_std: the true noise, ``(steps,)``.
+    """
+    names = list(dict.fromkeys(name for row in curves.values() for name in row))
+    steps = np.arange(1, len(truth_mean) + 1)
+    with matplotlib.rc_context(STYLE):
+        size = (3.0 * len(names) + 0.8, 2.7 * len(curves) + 0.6)
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+        panels = figure.subplots(len(curves), len(names), sharex=True, sharey=True, squeeze=False)
+        for line, (num_paths, by_name) in zip(panels, curves.items(), strict=True):
+            line[0].set_ylabel(f"{num_paths} paths · stress")
+            for axes, name in zip(line, names, strict=True):
+                axes.set_title(name)
+                open_frame(axes)
+                draw_truth(axes, steps, truth_mean, truth_std)
+                if name in by_name:
+                    draw_curve(axes, steps, by_name[name])
+        for axes in panels[-1]:
+            axes.set_xlabel("step")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure
+
+
+def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, np.ndarray]]) -> Figure:
+    """Draw what intervals hold against what they promise; a panel for every method.
+
+    Args:
+      levels: what intervals promise.
+      held: method → number of training paths → what they hold, at every level.
+    """
+    with matplotlib.rc_context(STYLE):
+        size = (3.4 * len(held) + 0.6, 4.2)
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+        panels = figure.subplots(1, len(held), sharex=True, sharey=True, squeeze=False)[0]
+        colours = matplotlib.colormaps["viridis"]
+        for axes, (name, by_size) in zip(panels, held.items(), strict=True):
+            axes.plot([0, 1], [0, 1], color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)))
+            for place, (num_paths, shares) in enumerate(by_size.items()):
+                colour = colours(0.9 * place / max(len(by_size) - 1, 1))
+                axes.plot(
+                    levels, shares, color=colour, marker="o", markersize=3.5, label=str(num_paths)
+                )
+            axes.set_title(name)
+            axes.set_xlabel("promised")
+            axes.set_aspect("equal")
+            open_frame(axes)
+        panels[0].set_ylabel("share of truths inside")
+        panels[0].legend(title="training paths", frameon=False)
+    return figure

@@ -1,0 +1,131 @@
+"""What a data set consists of: its sizes, its seed, and all that is drawn from it."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+import vebnn
+from vebnn.bench.simulators.plasticity.material import HARDENING_EXPONENT, Constituents
+from vebnn.bench.simulators.plasticity.microstructure import (
+    MATERIALS,
+    Microstructure,
+    matrix_weight,
+    particle_fraction,
+    place_particles,
+)
+from vebnn.bench.simulators.plasticity.paths import AMPLITUDE, COMPONENTS, CONTROL_POINTS, strain_paths
+from vebnn.bench.simulators.plasticity.solver import Solver
+from vebnn.core.arguments import require_whole
+
+UNITS = {"strain": "1", "stress": "MPa", "centres": "mm", "residual": "yield strain"}
+
+# One stream of random numbers each, so that more of one thing leaves the others as they were.
+_ELEMENTS, _TRAIN, _CHOICE, _TEST = range(4)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A data set that is yet to be computed.
+
+    Args:
+      material: 1 or 2; the second has smaller elements, and therefore more noise.
+      train: paths to learn from, each on one element.
+      test: paths on which the truth is known, because each is run on all elements.
+      sves: elements (stochastic volume elements).
+      grid: pixels along an edge of an element.
+      steps: of every path.
+      seed: of elements and paths. Both materials have the same paths for the same seed.
+      solver: when a step counts as solved.
+    """
+
+    material: int
+    train: int = 1_000
+    test: int = 100
+    sves: int = 50
+    grid: int = 64
+    steps: int = 100
+    seed: int = 0
+    solver: Solver = field(default_factory=Solver)
+
+    def __post_init__(self) -> None:
+        if self.material not in MATERIALS:
+            raise ValueError(f"The `material` must be 1 or 2. Got {self.material!r}.")
+        least = {"train": 1, "test": 1, "sves": 2, "grid": 4, "steps": 1, "seed": 0}
+        for name, smallest in least.items():
+            require_whole(name, getattr(self, name), smallest)
+        self.solver.check()
+
+    @property
+    def structure(self) -> Microstructure:
+        """The elements' geometry."""
+        return MATERIALS[self.material]
+
+    @property
+    def name(self) -> str:
+        """What the files of the data set are called."""
+        return f"material_{self.material}"
+
+    def description(self) -> dict[str, Any]:
+        """Return all that decides the numbers, as JSON has it."""
+        solver = self.solver._asdict()
+        # How long to try does not change what is found.
+        del solver["max_newton"]
+        return {
+            "material": self.name,
+            "sizes": {name: getattr(self, name) for name in ("train", "test", "sves", "grid", "steps")},
+            "seed": self.seed,
+            "components": list(COMPONENTS),
+            "shear": "tensor component, half of the angle",
+            "units": UNITS,
+            "theory": "plane strain, small strain, von Mises with isotropic hardening",
+            "microstructure": asdict(self.structure) | {"particles": self.structure.num_particles},
+            "constituents": asdict(Constituents()) | {"hardening_exponent": HARDENING_EXPONENT},
+            "paths": {
+                "control_points": CONTROL_POINTS,
+                "interpolation": "quadratic",
+                "amplitude": AMPLITUDE,
+            },
+            "solver": solver | {"precision": "float64"},
+        }
+
+
+def versions() -> dict[str, str]:
+    """Return what else may change the last digits."""
+    return {"vebnn": vebnn.__version__, "jax": jax.__version__, "numpy": np.__version__}
+
+
+class Inputs(NamedTuple):
+    """What is drawn at random; rounded to the 32 bits of the file before anything is computed."""
+
+    centres: np.ndarray  # (sves, particles, 2), mm
+    strain: np.ndarray  # (train, steps, 3)
+    sve_id: np.ndarray  # (train,): the element of each training path
+    test_strain: np.ndarray  # (test, steps, 3)
+
+
+def draw_inputs(plan: Plan) -> Inputs:
+    """Return the elements and paths of a plan; larger plans begin with those of smaller ones."""
+
+    def stream(*purpose: int) -> np.random.Generator:
+        return np.random.default_rng((plan.seed, *purpose))
+
+    centres = [
+        place_particles(plan.structure, stream(_ELEMENTS, plan.material, number))
+        for number in range(plan.sves)
+    ]
+    return Inputs(
+        np.array(centres, np.float32),
+        strain_paths(plan.train, plan.steps, stream(_TRAIN)).astype(np.float32),
+        stream(_CHOICE).integers(plan.sves, size=plan.train),
+        strain_paths(plan.test, plan.steps, stream(_TEST)).astype(np.float32),
+    )
+
+
+def draw_weights(plan: Plan, centres: np.ndarray) -> list[np.ndarray]:
+    """Return how much of every pixel behaves as matrix, one ``(grid, grid)`` per element."""
+    return [
+        matrix_weight(particle_fraction(plan.structure, one.astype(np.float64), plan.grid))
+        for one in centres
+    ]

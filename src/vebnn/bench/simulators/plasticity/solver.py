@@ -1,0 +1,282 @@
+"""The response of a volume element to a strain path: one compiled program, in double precision.
+
+Newton's method on displacements; every correction by conjugate gradients, preconditioned with the
+exact inverse of a homogeneous element (FFT). The convergence measure is the root mean square of the
+strain that the homogeneous element would answer to the forces out of balance, in yield strains.
+"""
+
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from vebnn.bench.simulators.plasticity.material import (
+    Constituents,
+    History,
+    Plane,
+    Stress,
+    Tangent,
+    apply_tangent,
+    mixed_with_particle,
+    return_mapping,
+)
+from vebnn.bench.simulators.plasticity.operators import (
+    Spectrum,
+    forces_of,
+    solve_homogeneous,
+    spectrum,
+    strain_of,
+)
+from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.types import Array
+
+_SHORTEST_STEP = 0.05
+
+
+def double_precision() -> AbstractContextManager[Any]:
+    """Return a context in which JAX counts with 64 bits; outside of it nothing changes."""
+    # Older versions of JAX have it among their experiments.
+    home: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
+    return home.enable_x64(True)
+
+
+class NotConverged(FloatingPointError):
+    """A step of a path whose forces could not be brought into balance."""
+
+
+class Solver(NamedTuple):
+    """When a step counts as solved, and how long to try. No setting needs a new compilation."""
+
+    tolerance: float = 1e-3  # largest residual: the strain still missing (rms), in yield strains
+    forcing: float = 0.1  # how far conjugate gradients reduce the error of one Newton correction
+    max_newton: int = 100  # Newton corrections per step before it counts as failed
+    max_cg: int = 300  # conjugate-gradient iterations per correction
+
+    def check(self) -> None:
+        """Refuse settings that make no sense."""
+        require_number("tolerance", self.tolerance, 0, 1)
+        require_number("forcing", self.forcing, 0, 1)
+        require_whole("max_newton", self.max_newton, 1)
+        require_whole("max_cg", self.max_cg, 1)
+
+
+class Fields(NamedTuple):
+    """The element at the end of a path, ``(grid, grid)`` each; axis 0 is direction 1."""
+
+    stress: Stress  # MPa
+    strain: Plane
+    plastic_strain: np.ndarray  # accumulated, of the matrix
+
+
+class Response(NamedTuple):
+    """What a path does to an element."""
+
+    stress: np.ndarray  # (steps, 3): means of 11, 22, 12 over the element, MPa
+    residual: np.ndarray  # (steps,): in yield strains
+    newton_iterations: np.ndarray  # (steps,)
+    cg_iterations: np.ndarray  # (steps,)
+    fields: Fields
+
+
+class _State(NamedTuple):
+    displacement: Array
+    increment: Array  # of the last step, from which the next is guessed
+    history: History
+
+
+class _Trial(NamedTuple):
+    """A displacement, and how far it is from balance."""
+
+    displacement: Array
+    force: Array  # out of balance
+    residual: Array  # in yield strains
+    stress: Stress
+    history: History
+    tangent: Tangent
+
+
+def simulate(
+    weight: np.ndarray,
+    path: np.ndarray,
+    solver: Solver | None = None,
+    constituents: Constituents | None = None,
+    *,
+    name: str = "the path",
+) -> Response:
+    """Return the response of an element to a path of mean strains.
+
+    Args:
+      weight: ``(grid, grid)`` share of every pixel that behaves as matrix, from 0 to 1.
+      path: ``(steps, 3)`` strains 11, 22, 12.
+      solver: settings.
+      constituents: of the two phases.
+      name: of the path, for errors.
+
+    Raises:
+      NotConverged: if a step is not solved; the sentence names path and step.
+      ValueError: if shapes or values are wrong.
+    """
+    solver, constituents = solver or Solver(), constituents or Constituents()
+    solver.check()
+    weight, path = _checked(weight, path)
+    with double_precision():
+        stress, residual, newton, cg, fields = jax.tree.map(
+            np.asarray, _run(weight, path, spectrum(len(weight)), solver, constituents)
+        )
+    failed = ~(residual <= solver.tolerance)
+    if failed.any():
+        step = int(failed.argmax())
+        raise NotConverged(
+            f"Step {step + 1} of {name} did not converge: a residual of {residual[step]:.2g} yield "
+            f"strains is left after {newton[step]} Newton iterations, and {solver.tolerance:g} is the "
+            f"most. Raise `max_newton` or take more steps per path."
+        )
+    return Response(stress, residual, newton, cg, fields)
+
+
+def _checked(weight: np.ndarray, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    weight, path = np.asarray(weight, np.float64), np.asarray(path, np.float64)
+    if weight.ndim != 2 or weight.shape[0] != weight.shape[1] or len(weight) < 4:
+        raise ValueError(
+            f"The `weight` must be a square of at least 4 by 4 pixels. Got shape {weight.shape}."
+        )
+    if not ((weight >= 0) & (weight <= 1)).all():
+        raise ValueError("The `weight` must be between 0 (particle) and 1 (matrix) everywhere.")
+    if path.ndim != 2 or path.shape[1] != 3 or not len(path):
+        raise ValueError(f"The `path` must be (steps, 3) strains 11, 22, 12. Got shape {path.shape}.")
+    if not np.isfinite(path).all():
+        raise ValueError("The `path` must be finite everywhere.")
+    return weight, path
+
+
+@partial(jax.jit, static_argnames="constituents")
+def _run(
+    weight: Array, path: Array, waves: Spectrum, solver: Solver, constituents: Constituents
+) -> tuple[Any, ...]:
+    try_ = partial(_try, weight=weight, waves=waves, constituents=constituents)
+    nothing = jnp.zeros_like(weight)
+    nowhere = jnp.zeros((2, *weight.shape))
+    start = _State(nowhere, nowhere, History(Plane(nothing, nothing, nothing), nothing))
+
+    def step(state: _State, mean_strain: Array) -> tuple[_State, Any]:
+        attempt = partial(try_, mean_strain=mean_strain, history=state.history)
+        solved, newton, cg = _newton(_guess(state, attempt), attempt, waves, solver)
+        # A failed step poisons all that come after it, and ends their loops at once.
+        good = jnp.where(solved.residual <= solver.tolerance, 1.0, jnp.nan)
+        displacement = good * solved.displacement
+        after = _State(displacement, displacement - state.displacement, solved.history)
+        mean_stress = good * jnp.stack([jnp.mean(part) for part in solved.stress[:3]])
+        return after, (mean_stress, solved.residual, newton, cg)
+
+    last, (stress, residual, newton, cg) = lax.scan(step, start, path)
+    # At the end of a step, the history is that of its own beginning: nothing flows any more.
+    end = try_(last.displacement, mean_strain=path[-1], history=last.history)
+    strain = _strain(last.displacement, path[-1])
+    fields = Fields(end.stress, strain, end.history.hardened**2.5)
+    return stress, residual, newton, cg, fields
+
+
+def _strain(displacement: Array, mean_strain: Array) -> Plane:
+    fluctuation = strain_of(displacement)
+    return Plane(*(part + mean_strain[number] for number, part in enumerate(fluctuation)))
+
+
+def _try(
+    displacement: Array,
+    *,
+    mean_strain: Array,
+    history: History,
+    weight: Array,
+    waves: Spectrum,
+    constituents: Constituents,
+) -> _Trial:
+    strain = _strain(displacement, mean_strain)
+    stress, after, tangent = return_mapping(strain, history, constituents)
+    stress, tangent = mixed_with_particle(weight, stress, tangent, strain, constituents.particle)
+    force = -forces_of(Plane(*stress[:3]))
+    shear = constituents.matrix.shear
+    missing = solve_homogeneous(waves, force, shear, constituents.matrix.lame)
+    # Work of the missing displacement = 2G |missing strain|² of a nearly incompressible solid.
+    square = jnp.vdot(force, missing) / (2 * shear * weight.size)
+    residual = jnp.sqrt(square) / constituents.yield_strain
+    return _Trial(displacement, force, residual, stress, after, tangent)
+
+
+def _guess(state: _State, attempt: Any) -> _Trial:
+    """Start from what goes on as before, or, where a path turns round, from what is there."""
+    onward, still = attempt(state.displacement + state.increment), attempt(state.displacement)
+    better = onward.residual < still.residual
+    return jax.tree.map(lambda one, other: jnp.where(better, one, other), onward, still)
+
+
+def _newton(
+    trial: _Trial, attempt: Any, waves: Spectrum, solver: Solver
+) -> tuple[_Trial, Array, Array]:
+    """Correct a trial until it is in balance; return it and the numbers of iterations."""
+
+    def unsolved(carry: tuple[_Trial, Array, Array]) -> Array:
+        trial, newton, _ = carry
+        return (trial.residual > solver.tolerance) & (newton < solver.max_newton)
+
+    def correct(carry: tuple[_Trial, Array, Array]) -> tuple[_Trial, Array, Array]:
+        trial, newton, cg = carry
+        # No more accurate than the step as a whole has to be.
+        reduction = jnp.maximum(solver.forcing, 0.5 * solver.tolerance / trial.residual)
+        correction, iterations = _conjugate_gradients(trial, waves, reduction, solver.max_cg)
+        return _searched(trial, correction, attempt), newton + 1, cg + iterations
+
+    return lax.while_loop(unsolved, correct, (trial, jnp.int32(0), jnp.int32(0)))
+
+
+def _searched(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
+    """Go along a correction, and back by halves while the residual is larger than before."""
+
+    def worse(carry: tuple[_Trial, Array]) -> Array:
+        new, length = carry
+        return (new.residual > trial.residual) & (length > _SHORTEST_STEP)
+
+    def halve(carry: tuple[_Trial, Array]) -> tuple[_Trial, Array]:
+        length = carry[1] / 2
+        return attempt(trial.displacement + length * correction), length
+
+    whole = attempt(trial.displacement + correction)
+    return lax.while_loop(worse, halve, (whole, jnp.ones_like(trial.residual)))[0]
+
+
+def _conjugate_gradients(
+    trial: _Trial, waves: Spectrum, reduction: Array, max_iterations: Array | int
+) -> tuple[Array, Array]:
+    """Solve tangent · correction = force; stop when the preconditioned residual is small enough."""
+    tangent = trial.tangent
+    # A reference as soft as the element has become, on average.
+    shear = jnp.mean(tangent.double_shear - 0.5 * tangent.softening) / 2
+    precondition = partial(solve_homogeneous, waves, shear=shear, lame=jnp.mean(tangent.lame))
+    first = precondition(trial.force)
+    work = jnp.vdot(trial.force, first)
+
+    def unsolved(carry: tuple[Array, ...]) -> Array:
+        return (carry[3] > reduction**2 * work) & (carry[4] < max_iterations)
+
+    def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        solution, left, direction, work, iteration = carry
+        image = forces_of(apply_tangent(tangent, strain_of(direction)))
+        length = work / jnp.vdot(direction, image)
+        solution, left = solution + length * direction, left - length * image
+        preconditioned = precondition(left)
+        new_work = jnp.vdot(left, preconditioned)
+        return (
+            solution,
+            left,
+            preconditioned + new_work / work * direction,
+            new_work,
+            iteration + 1,
+        )
+
+    start = jnp.zeros_like(first), trial.force, first, work, jnp.int32(0)
+    solution, *_, iterations = lax.while_loop(unsolved, improve, start)
+    return solution, iterations

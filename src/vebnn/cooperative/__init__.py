@@ -1,6 +1,0 @@
-"""Algorithm 1 of the paper: three learners that help one another."""
-
-from vebnn.cooperative.algorithm import Fitted, Round, fit_cooperative
-from vebnn.cooperative.settings import Cooperative
-
-__all__ = ["Cooperative", "Fitted", "Round", "fit_cooperative"]

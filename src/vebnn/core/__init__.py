@@ -1,0 +1,1 @@
+"""What every room stands on: types, sentences for wrong arguments, devices, random numbers, workers."""

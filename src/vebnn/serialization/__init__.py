@@ -1,0 +1,1 @@
+"""How models, checkpoints and parts of data sets are written to disk and read back."""

@@ -1,0 +1,1 @@
+"""Which network learns what, and in which order."""

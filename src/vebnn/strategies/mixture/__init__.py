@@ -1,0 +1,1 @@
+"""Algorithm 1 for noise with several modes."""

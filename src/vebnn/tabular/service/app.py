@@ -1,0 +1,169 @@
+"""The service: rows in, mean and both uncertainties out."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Annotated, Any
+
+import pandas
+from fastapi import FastAPI, File, HTTPException, Query, Request, Response, UploadFile
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+import vebnn
+from vebnn.calibration import UnreachableLevel
+from vebnn.prediction import Prediction
+from vebnn.tabular.errors import TableError
+from vebnn.tabular.files import read_csv
+from vebnn.tabular.model import TableModel
+from vebnn.tabular.scores import columns_of
+from vebnn.tabular.service.description import describe
+from vebnn.tabular.service.limits import TOO_LARGE, LimitBody
+
+MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
+WARM_ROWS = (1, 2, 4, 8, 16, 32, 64)  # other numbers of rows are filled up to powers of two
+# The page brings all it needs; whatever a model's names contain, nothing else is loaded or sent.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "img-src data:"
+)
+
+
+Level = Annotated[float, Field(gt=0, lt=1, description="Probability that an interval holds.")]
+
+
+class Rows(BaseModel):
+    """Rows to predict: every feature has a value, or null where it is missing."""
+
+    model_config = ConfigDict(extra="forbid")
+    rows: Annotated[list[dict[str, bool | int | float | str | None]], Field(min_length=1)]
+    level: Level = 0.95
+
+
+class TargetPrediction(BaseModel):
+    """One target of one row, in the units of the training table."""
+
+    mean: float
+    std: float
+    aleatoric_std: float
+    epistemic_std: float
+    lower: float
+    upper: float
+
+
+class Answer(BaseModel):
+    """Predictions, one per row and target."""
+
+    level: float
+    notices: list[str]
+    predictions: list[dict[str, TargetPrediction]]
+
+
+def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> FastAPI:
+    """Return the service around a model, its compiled programs warm.
+
+    Args:
+      model: the model.
+      max_rows: most rows of a request.
+      max_bytes: most bytes of a request.
+    """
+    # The interactive pages of FastAPI load scripts from elsewhere; the schema itself stays.
+    app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
+    app.add_middleware(LimitBody, max_bytes=max_bytes)
+    page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
+    names = [column.name for column in model.encoder.columns]
+    typical = pandas.DataFrame([{column.name: column.typical for column in model.encoder.columns}])
+    for num_rows in WARM_ROWS:
+        model.predict(pandas.concat([typical] * num_rows, ignore_index=True))
+
+    @app.exception_handler(TableError)
+    def explain(request: Request, error: TableError) -> JSONResponse:
+        place = [part for part in ("body", "rows", error.row, error.column) if part is not None]
+        return JSONResponse({"detail": [{"loc": place, "msg": str(error), "type": "table"}]}, 422)
+
+    @app.exception_handler(UnreachableLevel)
+    def explain_level(request: Request, error: UnreachableLevel) -> JSONResponse:
+        return JSONResponse({"detail": [{"loc": ["level"], "msg": str(error), "type": "level"}]}, 422)
+
+    @app.get("/", include_in_schema=False)
+    def show_page() -> HTMLResponse:
+        return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})
+
+    @app.get("/health")
+    def health() -> dict[str, str]:
+        """Say that the service is ready."""
+        return {"status": "ok", "vebnn": vebnn.__version__}
+
+    @app.get("/model")
+    def show_model() -> dict[str, Any]:
+        """Describe the model: features with kinds and ranges, targets, scores and settings."""
+        return describe(model, max_rows)
+
+    @app.post("/predict")
+    def predict(asked: Rows) -> Answer:
+        """Predict rows given as JSON objects, one value per feature."""
+        _check_number(len(asked.rows), max_rows)
+        for position, row in enumerate(asked.rows):
+            _check_fields(row, names, position)
+        return _answer(model, pandas.DataFrame(asked.rows), asked.level)
+
+    @app.post("/predict/csv", response_model=Answer)
+    def predict_csv(
+        request: Request,
+        file: Annotated[UploadFile, File(description="A CSV file with the features as columns.")],
+        level: Annotated[float, Query(gt=0, lt=1)] = 0.95,
+    ) -> Any:
+        """Predict the rows of a CSV file; answer with CSV if the request accepts text/csv."""
+        frame = read_csv(file.file.read(), file.filename or "upload.csv")
+        _check_number(len(frame), max_rows)
+        if "text/csv" in request.headers.get("accept", ""):
+            prediction, _ = model.predict(frame)
+            table = model.prediction_table(frame, prediction, level)
+            return Response(table.to_csv(index=False), media_type="text/csv")
+        return _answer(model, frame, level)
+
+    return app
+
+
+def _check_number(num_rows: int, max_rows: int) -> None:
+    if num_rows > max_rows:
+        sentence = (
+            f"A request may have at most {max_rows:,} rows. Got {num_rows:,}; send them in parts."
+        )
+        raise HTTPException(TOO_LARGE, sentence)
+
+
+def _check_fields(row: Mapping[str, Any], names: list[str], position: int) -> None:
+    for name in names:
+        if name not in row:
+            raise TableError(
+                f"Row {position + 1} lacks {name!r}. Give a value, or null if it is missing.",
+                name,
+                position,
+            )
+
+
+def _answer(model: TableModel, frame: pandas.DataFrame, level: float) -> Answer:
+    prediction, notices = model.predict(frame)
+    return Answer(level=level, notices=list(notices), predictions=_by_row(prediction, model, level))
+
+
+def _by_row(
+    prediction: Prediction, model: TableModel, level: float
+) -> list[dict[str, TargetPrediction]]:
+    lower, upper = prediction.interval(level)
+    parts = {
+        "mean": prediction.mean,
+        "std": prediction.std,
+        "aleatoric_std": prediction.aleatoric_std,
+        "epistemic_std": prediction.epistemic_std,
+        "lower": lower,
+        "upper": upper,
+    }
+    columns = {name: columns_of(values).tolist() for name, values in parts.items()}
+    return [
+        {
+            target: TargetPrediction(**{name: values[row][at] for name, values in columns.items()})
+            for at, target in enumerate(model.targets)
+        }
+        for row in range(len(prediction))
+    ]

@@ -1,0 +1,86 @@
+"""Those who watch long work, as one; and progress bars on the terminal."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as RichProgress
+
+from vebnn.core.signals import Interrupts
+from vebnn.training.stage import Observer
+
+State = TypeVar("State")
+
+
+class Observers:
+    """Several observers as one; a context, because a progress bar must be taken down.
+
+    They hear a Ctrl-C that Python has dropped, too: at the next report.
+    """
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+        self._interrupts = Interrupts()
+
+    def __enter__(self) -> "Observers":
+        self._interrupts.__enter__()
+        return self
+
+    def __exit__(self, kind: type | None, error: Any, trace: TracebackType | None) -> None:
+        finished = kind is None and not self._interrupts.pending
+        try:
+            for observer in self._observers:
+                if hasattr(observer, "close"):
+                    observer.close(finished)
+        finally:
+            self._interrupts.__exit__(kind, error, trace)
+
+    def restore(self, stage: str, state: State) -> State:
+        """Ask each observer for an earlier state."""
+        for observer in self._observers:
+            state = observer.restore(stage, state)
+        return state
+
+    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
+        """Tell each observer."""
+        for observer in self._observers:
+            observer.report(stage, state, done, total, message)
+        self._interrupts.check()
+
+
+class Progress:
+    """One bar per stage, on the terminal."""
+
+    def __init__(self) -> None:
+        self._bars = RichProgress(
+            TextColumn("{task.description:<22}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("epochs · {task.fields[message]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._bars.start()
+
+    def restore(self, stage: str, state: State) -> State:
+        """Show the stage's bar as soon as the stage begins."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=None, message="compiling")
+        return state
+
+    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
+        """Move the stage's bar."""
+        self._bars.update(self._tasks[stage], completed=done, total=total, message=message)
+
+    def close(self, finished: bool) -> None:
+        """Take the bars down; what they showed stays on the screen."""
+        self._bars.stop()

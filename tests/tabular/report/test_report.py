@@ -1,0 +1,186 @@
+"""The report's numbers, words and figures; a real browser looks at it in tests/e2e."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from alloys import alloys
+from tests.support.evil import EVIL, make_evil
+from vebnn.tabular.errors import TableError
+from vebnn.tabular.model import TableModel
+from vebnn.tabular.report import figures
+from vebnn.tabular.report.findings import Findings, find_out, why_unusual
+from vebnn.tabular.report.page import as_script, write_report
+from vebnn.tabular.report.slices import slice_figures, slices_of
+from vebnn.tabular.report.training import training_figures
+from vebnn.tabular.report.words import number, reading, summarise
+
+
+@pytest.fixture(scope="module")
+def model(alloys_model: Path) -> TableModel:
+    return TableModel.load(alloys_model)
+
+
+@pytest.fixture(scope="module")
+def findings(model: TableModel) -> Findings:
+    return find_out(model, alloys(), "alloys.csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-4.3184, "−4.318"),
+        (123.456, "123.5"),
+        (1234567.8, "1,234,568"),
+        (0.012345, "0.01235"),
+        (3.0, "3"),
+        (1.5e-7, "1.500e-7"),
+        (2.5e9, "2.500e9"),
+        (float("nan"), "–"),
+    ],
+)
+def test_numbers(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_scores_are_of_rows_not_trained_on(findings: Findings, model: TableModel) -> None:
+    assert findings.fresh
+    assert findings.judged.sum() == 16
+    assert [one.score.rmse for one in findings.targets] == pytest.approx(
+        [score.rmse for score in model.facts.scores], rel=1e-5
+    )
+
+
+def test_report_on_training_rows_says_so(findings: Findings, model: TableModel) -> None:
+    flattering = find_out(model, alloys()[findings.trained], "alloys.csv")
+    assert not flattering.fresh
+    assert "it was trained on, which flatters it" in summarise(flattering, flattering.targets[0])[0]
+
+
+def test_opening_is_three_sentences(findings: Findings) -> None:
+    sentences = summarise(findings, findings.targets[0])
+    assert len(sentences) == 3
+    assert all(sentence.endswith(".") for sentence in sentences)
+    assert sentences[0].startswith("On 16 rows it had not seen")
+    least = int(np.argmax(findings.targets[0].epistemic_std)) + 1
+    assert f"row {least} (sample S-{least - 1:04d})" in sentences[2]
+
+
+def test_reading() -> None:
+    assert reading(1.0, 2.0) == "more data near here would help"
+    assert reading(3.0, 2.0) == "more data would help a little"  # 4 of 13 parts of the variance
+    assert reading(3.0, 1.0) == "more data will not help"
+
+
+def test_unusual_rows_are_explained(model: TableModel) -> None:
+    frame = alloys(10)
+    frame.loc[2, "alloy"] = "2024"
+    frame.loc[2, "temperature"] = 900.0
+    strange = find_out(model, frame, "new.csv")
+    assert why_unusual(strange, 2) == [
+        "alloy '2024' was not in the training rows",
+        "temperature is above the training range",
+    ]
+
+
+def test_reliability_of_perfect_and_of_hopeless_predictions(findings: Findings) -> None:
+    target = findings.targets[0]
+    perfect = dataclasses.replace(target, observed=target.mean)
+    hopeless = dataclasses.replace(target, observed=target.mean + 100 * target.std)
+    for one, found in ((perfect, 1.0), (hopeless, 0.0)):
+        *_, trace = figures.reliability(findings, one)["data"]
+        assert trace["y"] == [found] * 19
+    # One standard deviation off: outside the 65 % interval, inside the 70 % one.
+    shifted = dataclasses.replace(target, observed=target.mean + target.std)
+    *_, trace = figures.reliability(findings, shifted)["data"]
+    assert dict(zip(np.round(trace["x"], 2), trace["y"], strict=True))[0.65] == 0
+    assert dict(zip(np.round(trace["x"], 2), trace["y"], strict=True))[0.7] == 1
+
+
+def test_slices_move_one_feature(model: TableModel) -> None:
+    slices = slices_of(model)
+    assert {one.column.name for one in slices} == {"alloy", "temperature", "ageing", "annealed"}
+    assert {slices[0].column.name, slices[1].column.name} == {"alloy", "temperature"}
+    by_name = {one.column.name: one for one in slices}
+    typical = {column.name: column.typical for column in model.encoder.columns}
+    row = alloys(1).assign(**typical | {"temperature": by_name["temperature"].places[7]})
+    expected = model.predict(row).prediction
+    np.testing.assert_allclose(by_name["temperature"].mean[7], expected.mean[0], rtol=1e-4)
+    np.testing.assert_allclose(
+        by_name["temperature"].aleatoric_std[7], expected.aleatoric_std[0], rtol=1e-4
+    )
+
+
+def resolved(value):
+    """Return a specification with colours for names, as the page makes them."""
+    if isinstance(value, dict):
+        return {name: resolved(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [resolved(item) for item in value]
+    return "#123456" if isinstance(value, str) and value.startswith("$") else value
+
+
+def test_every_figure_is_one_plotly_understands(findings: Findings, model: TableModel) -> None:
+    target = findings.targets[1]
+    drawn = [
+        figures.predicted_and_observed(findings, target),
+        figures.map_of_uncertainties(findings, target),
+        figures.reliability(findings, target),
+        figures.residuals(findings, target),
+        *slice_figures(model, slices_of(model), 1),
+        *training_figures(model.estimator).values(),
+    ]
+    for figure in drawn:
+        assert go.Figure(resolved(figure)).data
+
+
+def test_script_cannot_be_ended_by_data() -> None:
+    assert "</script>" not in as_script({"name": "</script><script>alert(1)</script>"})
+
+
+@pytest.fixture(scope="module")
+def evil_report(model: TableModel, tmp_path_factory: pytest.TempPathFactory) -> str:
+    evil, names = make_evil(model)
+    path = tmp_path_factory.mktemp("evil") / "report.html"
+    frame = alloys().rename(columns=names)
+    frame.loc[0, "alloy"] = EVIL
+    write_report(evil, frame, path, data_name=EVIL, model_name=EVIL)
+    return path.read_text()
+
+
+class Elements(HTMLParser):
+    """Counts elements, and keeps the attributes of images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append(tag)
+
+
+def test_nothing_of_the_users_file_becomes_markup(evil_report: str) -> None:
+    elements = Elements()
+    elements.feed(evil_report)
+    assert elements.tags.count("script") == 3
+    assert "img" not in elements.tags
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in evil_report
+
+
+def test_report_needs_no_network(evil_report: str) -> None:
+    # Plotly's own code names addresses; the page itself must not load any.
+    page = re.sub(r"<script>.*?</script>", "", evil_report, flags=re.DOTALL)
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+    assert "@import" not in page
+
+
+def test_table_without_targets(model: TableModel, tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="no target column"):
+        write_report(model, alloys()[["alloy"]], tmp_path / "r.html", data_name="a", model_name="b")
+    assert not any(tmp_path.iterdir())

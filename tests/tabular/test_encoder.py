@@ -1,0 +1,201 @@
+"""Columns become numbers as learned from the training rows."""
+
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.errors import TableError
+
+ROWS = 30
+
+
+def table(**columns) -> pandas.DataFrame:
+    rng = np.random.default_rng(0)
+    return pandas.DataFrame({"x": rng.normal(size=ROWS), "y": rng.normal(size=ROWS), **columns})
+
+
+def learn(frame: pandas.DataFrame, **options) -> TableEncoder:
+    return TableEncoder.learn(frame, ["y"], **options)[0]
+
+
+def notices(frame: pandas.DataFrame, **options) -> str:
+    return " ".join(TableEncoder.learn(frame, ["y"], **options)[1])
+
+
+def test_numbers_stay_what_they_are() -> None:
+    frame = table()
+    matrix, said = learn(frame).encode(frame)
+    np.testing.assert_array_equal(matrix["x"], frame["x"])
+    assert list(matrix.columns) == ["x"]
+    assert said == ()
+
+
+def test_missing_numbers_become_the_median_and_are_marked() -> None:
+    frame = table(z=[None, *range(1, ROWS)])
+    encoder = learn(frame)
+    matrix = encoder.encode(frame).matrix
+    assert matrix["z"][0] == 15  # the median of 1 … 29
+    assert list(matrix["z is missing"]) == [1] + [0] * (ROWS - 1)
+    assert "z: 1 missing value replaced by the median, 15, and marked" in notices(frame)
+
+
+def test_numbers_missing_only_later() -> None:
+    encoder = learn(table())
+    matrix, (said,) = encoder.encode(pandas.DataFrame({"x": [None, 0.0]}))
+    assert list(matrix.columns) == ["x"]
+    assert matrix["x"][0] == pytest.approx(np.median(table()["x"]))
+    assert "x: 1 missing value replaced" in said
+
+
+def test_categories_are_one_hot_and_unseen_ones_all_zero() -> None:
+    frame = table(alloy=["B", "A", "A"] * 10)
+    encoder = learn(frame)
+    matrix, (said,) = encoder.encode(pandas.DataFrame({"x": [0.0] * 3, "alloy": ["A", "C", " B "]}))
+    np.testing.assert_array_equal(matrix[["alloy = A", "alloy = B"]], [[1, 0], [0, 0], [0, 1]])
+    assert said == (
+        "alloy: 1 row with 'C', never seen in training; treated as none of the known categories."
+    )
+
+
+def test_missing_categories_are_a_category() -> None:
+    frame = table(alloy=["B", None, "A"] * 10)
+    matrix = learn(frame).encode(frame).matrix
+    assert list(matrix["alloy = (missing)"][:3]) == [0, 1, 0]
+    assert "alloy: 10 missing values taken as a category" in notices(frame)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False, True] * 10,
+        pandas.Series([1, 2, 1] * 10).astype("category"),
+        pandas.Series(["u", "v", "u"] * 10, dtype="string"),
+    ],
+)
+def test_kinds_of_categories(values) -> None:
+    matrix = learn(table(c=values)).encode(table(c=values)).matrix
+    np.testing.assert_array_equal(matrix.iloc[:3, 1:].sum(axis=1), 1)
+    np.testing.assert_array_equal(matrix.iloc[:3, 1], [1, 0, 1])  # the most frequent comes first
+
+
+def test_numbers_as_categories_match_however_they_are_written() -> None:
+    encoder = learn(table(grade=[1, 2, 3] * 10), categorical=["grade"])
+    for written in ([1, 2], [1.0, 2.0], ["1", " 2"]):
+        matrix, said = encoder.encode(pandas.DataFrame({"x": [0.0, 0.0], "grade": written}))
+        np.testing.assert_array_equal(matrix[["grade = 1", "grade = 2"]], np.eye(2))
+        assert said == ()
+
+
+def test_labels_that_look_like_numbers_are_categories_if_they_come_again_and_again() -> None:
+    assert learn(table(alloy=["6061", "7075", "A356"] * 10)).columns[1].kind == "category"
+
+
+def test_many_categories_keep_the_most_frequent() -> None:
+    labels = [f"c{n % 60}" for n in range(200)]
+    frame = pandas.DataFrame({"c": labels, "y": np.arange(200.0)})
+    encoder, said = TableEncoder.learn(frame, ["y"])
+    assert len(encoder.encoded_names) == 50
+    assert "only the 50 most frequent" in said[0]
+    assert encoder.encode(frame).notices == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([3.0] * ROWS, "it is 3 in every row"),
+        (["same"] * ROWS, "same value in every row"),
+        ([None] * ROWS, "has no values"),
+        ([f"S{n}" for n in range(ROWS)], "like a name or an identifier"),
+        ([f"{n}{'ABCDE'[n % 5]}" for n in range(ROWS)], "like a name or an identifier"),
+    ],
+)
+def test_columns_that_say_nothing_are_left_out_aloud(values, reason: str) -> None:
+    frame = table(c=values)
+    assert [column.name for column in learn(frame).columns] == ["x"]
+    assert "c: left out, because" in notices(frame)
+    assert reason in notices(frame)
+
+
+def test_numbered_rows() -> None:
+    frame = table(sample_id=range(ROWS))
+    assert learn(frame).identifiers == ("sample_id",)
+    assert "looks like a row number" in notices(table(step=range(ROWS)))
+    assert "row number" not in notices(table(step=[n * n for n in range(ROWS)]))
+
+
+def test_numbers_stored_as_text_are_numbers() -> None:
+    frame = table(t=[f"{n}.5" for n in range(ROWS)])
+    assert learn(frame).encode(frame).matrix["t"][2] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "row"),
+    [
+        ([1.0, np.inf] + [0.0] * 28, "row 2 has inf", 1),
+        (["1.5", "n.d.", *map(str, range(28))], "row 2 has 'n.d.'", 1),
+        (pandas.date_range("2024-01-01", periods=ROWS), "holds dates", None),
+        ([f"2024-05-{n + 1:02d}" for n in range(ROWS)], "--drop c", None),
+        ([f"{n % 28 + 1}.12.2023 10:30" for n in range(ROWS)], "holds dates", None),
+        ([f"{n / 2} %" for n in range(ROWS)], "with '%' behind them, such as '0.0 %'", None),
+        ([f"{n}°C" for n in range(ROWS)], "with '°C' behind them", None),
+        ([f"{n + 1},000" for n in range(ROWS)], "with commas or spaces", None),
+        ([[1, 2]] * ROWS, "holds lists", None),
+        ([1j] * ROWS, "complex", None),
+    ],
+)
+def test_columns_that_cannot_be_used(values, words: str, row: int | None) -> None:
+    with pytest.raises(TableError) as caught:
+        learn(table(c=values))
+    assert words in str(caught.value)
+    assert (caught.value.column, caught.value.row) == ("c", row)
+    assert learn(table(c=values), drop=["c"]).ignored == ("c",)
+
+
+def test_rows_are_counted_in_the_whole_table() -> None:
+    frame = table(c=[1.0] * 20 + [np.inf] * 10)
+    with pytest.raises(TableError, match="row 21 has inf"):
+        learn(frame.iloc[15:])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"drop": ["z"]}, "no column 'z' for drop"),
+        ({"categorical": ["z"]}, "no column 'z' for categorical"),
+        ({"drop": ["y"]}, "is a target"),
+        ({"drop": ["x", "x"]}, "named twice"),
+        ({"drop": ["x"]}, "No column is left"),
+    ],
+)
+def test_names_that_do_not_fit(options: dict, words: str) -> None:
+    with pytest.raises(TableError, match=words):
+        learn(table(), **options)
+
+
+def test_later_tables() -> None:
+    encoder = learn(table(c=["a", "b"] * 15))
+    with pytest.raises(TableError, match="lacks 'c'"):
+        encoder.encode(table())
+    _, said = encoder.encode(table(c=["a", "b"] * 15, extra=1))
+    assert said == ("Ignored, because the model does not know them: 'extra'.",)
+    _, said = encoder.encode(pandas.DataFrame({"x": [99.0], "c": ["a"]}))
+    assert "1 value outside the training range" in said[0]
+    with pytest.raises(TableError, match="row 1 has 'hot'"):
+        encoder.encode(pandas.DataFrame({"x": ["hot"], "c": ["a"]}))
+
+
+def test_targets() -> None:
+    encoder = learn(table())
+    np.testing.assert_array_equal(encoder.target_values(table())[:, 0], table()["y"])
+    with pytest.raises(TableError, match=r"missing in 2 rows, first in row 2"):
+        encoder.target_values(pandas.DataFrame({"y": [1.0, None, 3.0, None]}))
+    with pytest.raises(TableError, match="no target column 'y'"):
+        encoder.target_values(pandas.DataFrame({"x": [1.0]}))
+
+
+def test_encoder_survives_json() -> None:
+    encoder = learn(table(c=["a", None, "b"] * 10, id=range(ROWS), k=1), drop=["x"])
+    assert TableEncoder.revive(json.loads(json.dumps(encoder.describe()))) == encoder

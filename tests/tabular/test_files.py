@@ -1,0 +1,106 @@
+"""Files of rows, read and written by the real libraries."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from vebnn.tabular.errors import TableError
+from vebnn.tabular.files import read_table, write_table
+
+FRAME = pandas.DataFrame({"x": [1.5, 2.0, None], "kind": ["a", "b", "a"], "y": [1, 2, 3]})
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.parquet", "t.feather", "T.CSV"])
+def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
+    write_table(FRAME, tmp_path / name)
+    pandas.testing.assert_frame_equal(read_table(tmp_path / name), FRAME, check_dtype=False)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_compressed_csv(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "t.csv.gz", index=False)
+    pandas.testing.assert_frame_equal(read_table(tmp_path / "t.csv.gz"), FRAME, check_dtype=False)
+
+
+def test_spreadsheets_of_countries_with_decimal_commas(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("\ufefftemperature;alloy\n1,5;A\n2,25;B\n", "utf-8")
+    frame = read_table(tmp_path / "t.csv")
+    assert list(frame.columns) == ["temperature", "alloy"]
+    assert list(frame["temperature"]) == [1.5, 2.25]
+
+
+def test_semicolons_with_decimal_points(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n1.5;2\n2.5;3\n")
+    assert list(read_table(tmp_path / "t.csv")["a"]) == [1.5, 2.5]
+
+
+def test_npz_has_a_column_per_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", X=np.arange(6.0).reshape(3, 2), y=np.array([7.0, 8, 9]))
+    frame = read_table(tmp_path / "t.npz")
+    assert list(frame.columns) == ["X_0", "X_1", "y"]
+    assert list(frame["X_1"]) == [1, 3, 5]
+
+
+def test_npz_with_code_in_it_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", X=np.array([{"an": "object"}], object))
+    with pytest.raises(TableError, match="allow_pickle=False"):
+        read_table(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.xlsx", b"PK", "must end in .csv, .tsv, .parquet, .feather or .npz"),
+        ("t", b"a,b\n1,2\n", "must end in"),
+        ("t.csv", b"", "is empty"),
+        ("t.csv", b"a,b\n", "is empty"),
+        ("t.csv", b"a,a\n1,2\n", "more than one column called 'a'"),
+        ("t.csv", b"a,b\n1,2\n1,2,3,4\n", "could not be read as .csv"),
+        ("t.csv", b"a,b\n\xff\xfe,2\n", "not UTF-8"),
+        ("t.parquet", b"not parquet", "could not be read as .parquet"),
+        ("t.feather", b"not feather", "could not be read as .feather"),
+        ("t.npz", b"not npz", "could not be read as .npz"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError) as caught:
+        read_table(tmp_path / name)
+    assert words in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_arrays_that_do_not_fit_a_table(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", X=np.zeros((2, 2, 2)))
+    with pytest.raises(TableError, match="one axis or two"):
+        read_table(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", X=np.zeros(3), y=np.zeros(2))
+    with pytest.raises(TableError, match="as many rows"):
+        read_table(tmp_path / "b.npz")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.npz"])
+def test_unknown_output_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(TableError, match="must end in"):
+        write_table(FRAME, tmp_path / name)
+    assert not any(tmp_path.iterdir())
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "t.parquet").write_bytes(b"")
+    monkeypatch.setattr("vebnn.tabular.files.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'vebnn\[files\]'"):
+        read_table(tmp_path / "t.parquet")
+    with pytest.raises(ImportError, match=r"vebnn\[files\]"):
+        write_table(FRAME, tmp_path / "u.parquet")

@@ -1,4 +1,4 @@
-"""Words every room shares."""
+"""Types that every room shares."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -7,7 +7,7 @@ import jax
 
 Array = Any  # a JAX or a NumPy array: compiled functions take either
 Key = jax.Array
-Params = Any  # a pytree of floating-point arrays
+Params = Any  # a pytree of arrays; for most engines a vebnn.networks.Network
 Module = Any  # a callable pytree: module(x, key=None) -> y on ONE example
 
 
@@ -15,9 +15,30 @@ class Dataset(NamedTuple):
     """Rows in standardised units; every leaf has the rows as its first axis."""
 
     x: Array
-    target: Array  # (rows, ..., outputs): observations in Steps 1 and 3, squared residuals in Step 2
+    target: Array  # (rows, ..., outputs)
     weight: Array  # like target: 0 leaves an entry out, 2 counts it twice
-    variance: Array  # like target: the part of the target's variance that is already known
+    known_variance: Array  # like target: squared measurement error, which no network has to learn
+
+
+class NoisyDataset(NamedTuple):
+    """Rows whose noise is given: Steps 1 and 3. Fields as in :class:`Dataset`."""
+
+    x: Array
+    target: Array
+    weight: Array
+    noise_variance: Array  # like target, or (rows, ..., outputs, modes); in Step 1 up to a factor
+
+
+class ResidualDataset(NamedTuple):
+    """Squared residuals to learn the noise from: Step 2. Fields as in :class:`Dataset`."""
+
+    x: Array
+    squared: Array  # (rows, ..., outputs): squared residuals
+    weight: Array
+    offset: Array  # like squared: the part of its mean that is not noise
+
+
+Rows = Dataset | NoisyDataset | ResidualDataset
 
 
 class Recipe(Protocol):
@@ -28,7 +49,7 @@ class Recipe(Protocol):
         ...
 
 
-LogLikelihood = Callable[[Params, Dataset, Key | None], Array]
+LogLikelihood = Callable[[Params, Any, Key | None], Array]
 """``log_likelihood(params, batch, key)``: the SUM over the batch. Engines scale it, see Objective."""
 
 LogPrior = Callable[[Params], Array]

@@ -1,22 +1,20 @@
 """What is not known: engines that turn a log-likelihood, a log-prior and data into draws.
 
 Every engine is one file with one frozen dataclass. Its fields are its settings and its method
-``run(key, problem, stage)`` returns a :class:`~vebnn.inference.problem.Posterior`.
+``run(key, problem, stage)`` returns a :class:`~vebnn.inference.engine.Posterior`.
 """
-
-from typing import Any
 
 from vebnn.inference.bbb import BayesByBackprop
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.nuts import NUTS
-from vebnn.inference.problem import Engine, Posterior, Problem
+from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
 from vebnn.inference.sgld import SGLD
 
-ENGINES: dict[str, Any] = {
+ENGINES: dict[str, type[Engine]] = {
     "map": MAP,
     "ensemble": Ensemble,
     "mc_dropout": MCDropout,

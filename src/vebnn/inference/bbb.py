@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import Array, Dataset, Key, LogLikelihood, Params
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.inference.engine import Budget, Engine, Posterior, Problem
 from vebnn.training import Objective, Stage, Training, all_rows, gather, train
 
 
@@ -35,7 +35,7 @@ class Gaussians(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BayesByBackprop:
+class BayesByBackprop(Engine):
     """Fit independent Gaussians q to the posterior by maximising the evidence lower bound.
 
     Blundell et al. 2015, eq. 1, with the weights written as θ = μ + softplus(ρ) ε, ε ~ N(0, 1):
@@ -44,8 +44,7 @@ class BayesByBackprop:
 
     The expectation is estimated with one ε per mini-batch, in weight space; the KL divergence to the
     prior N(0, 1/κ) has a closed form. KL is counted ONCE against the log-likelihood of all the data:
-    a mini-batch, one of B, contributes KL − B · (its log-likelihood), by the convention of all
-    engines.
+    a mini-batch, one of B, contributes KL − B · (its log-likelihood), as for all engines.
 
     q is narrower than the posterior wherever weights are correlated: for a Gaussian posterior with
     precision matrix Λ the optimum has the right mean, and variances 1/Λ_ii.
@@ -67,6 +66,8 @@ class BayesByBackprop:
     initial_std: float = 0.01
     training: Training = field(default_factory=lambda: Training(num_epochs=10_000, learning_rate=1e-2))
 
+    mean_field = True
+
     def __post_init__(self) -> None:
         require_whole("num_samples", self.num_samples, 1)
         require_whole("num_members", self.num_members, 1)
@@ -76,6 +77,11 @@ class BayesByBackprop:
     def for_rows(cls, num_rows: int) -> "BayesByBackprop":
         """Return settings that need no tuning."""
         return cls(training=Training.of_steps(10_000, num_rows, learning_rate=3e-3))
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> "BayesByBackprop":
+        """Return an engine with the experiment's training of an ELBO."""
+        return cls(training=budget.elbo)
 
     @property
     def num_starts(self) -> int:
@@ -99,8 +105,8 @@ class BayesByBackprop:
             stage=stage,
         )
         keys = jax.random.split(key_draws, (self.num_members, self.num_samples))
-        draws, info = gather(_sum_up(trained.params, prior, keys))
-        return Posterior(draws, trained.history[:, :, 0], False, problem.skeleton, info)
+        draws, info = gather(_draw(trained.params, prior, keys))
+        return Posterior(draws, trained.history[:, :, 0], False, info)
 
 
 class _DrawnLikelihood(eqx.Module):
@@ -127,7 +133,7 @@ class _NegativeDivergence(eqx.Module):
 
 
 @eqx.filter_jit
-def _sum_up(fitted: Gaussians, prior: Any, keys: Key) -> tuple[Params, dict[str, Array]]:
+def _draw(fitted: Gaussians, prior: Any, keys: Key) -> tuple[Params, dict[str, Array]]:
     draws = jax.vmap(lambda one, keys: jax.vmap(one.draw)(keys))(fitted, keys)
     info = {
         "kl": -jax.vmap(_NegativeDivergence(prior))(fitted),

@@ -1,34 +1,30 @@
-"""How Ensemble and MCDropout train: to the best epoch, by rows that are set aside."""
+"""Training to the best epoch on validation rows, for Ensemble and MCDropout."""
 
 import jax
 import numpy as np
 
-from vebnn.core.types import Array, Key, Params
-from vebnn.inference.problem import Problem
+from vebnn.core.types import Array, Key
+from vebnn.inference.engine import Problem
+from vebnn.networks import Network
 from vebnn.training import Stage, Trained, Training, all_rows, pad_rows, train, train_and_refit
 
 
-def train_for_best_epoch(
+def train_to_best_epoch(
     key_search: Key,
     key_refit: Key,
     problem: Problem,
-    starts: Params,
+    starts: Network,
     settings: Training,
     stage: Stage,
 ) -> tuple[Trained, Array]:
-    """Maximise the posterior from each start, for as many epochs as validation rows approve of.
+    """Maximise the posterior from each start, to the best epoch on validation rows.
 
-    Args:
-      key_search: random key of the search for the best epoch.
-      key_refit: random key of the training on all rows.
-      problem: the posterior; its ``validation_rows`` are watched and not trained on in the search. If
-        it has rows ``held_out``, these are watched, and the search, on all rows, is all there is.
-      starts: start parameters, stacked over runs.
-      settings: epochs, learning rate, batch size and patience.
-      stage: name and watcher of this piece of work.
+    With rows ``held_out`` in the problem, these decide, and one training on all rows is enough.
+    Otherwise the search for the best epoch leaves the ``validation_rows`` out, and a second training
+    uses all rows.
 
     Returns:
-      The runs that were trained on all rows, from the same starts, and each one's best epoch.
+      The runs trained on all rows, from the same starts, and each one's best epoch.
     """
     num_runs = jax.tree.leaves(starts)[0].shape[0]
     rows = np.arange(len(problem.data.x))
@@ -47,7 +43,7 @@ def train_for_best_epoch(
             stage=stage,
         )
         return trained, trained.best_epoch
-    # With too few rows to set any aside, the training rows themselves are watched.
+    # With too few rows to set any aside, the training rows themselves decide.
     watch = problem.validation_rows if len(problem.validation_rows) else rows
     kept = np.setdiff1d(rows, problem.validation_rows)
     return train_and_refit(

@@ -6,17 +6,17 @@ import jax
 
 from vebnn.core.arguments import require_whole
 from vebnn.core.types import Key
-from vebnn.inference.early_stopping import train_for_best_epoch
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.inference.early_stopping import train_to_best_epoch
+from vebnn.inference.engine import PointEngine, Posterior, Problem
 from vebnn.training import Stage, Training
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(PointEngine):
     """Train ``num_members`` networks from fresh initialisations to the maximum of the posterior.
 
-    Each member is stopped at its best epoch on the validation rows, then trained anew on all rows
-    for that many epochs, as the paper selects hyperparameters.
+    Each member is stopped at its best epoch on the validation rows, then trained again on all rows for
+    that many epochs, as the paper selects hyperparameters.
 
     Departures: members see all the data (no bootstrap) and no adversarial examples, as in the paper.
 
@@ -38,16 +38,16 @@ class Ensemble:
 
     @property
     def num_starts(self) -> int:
-        """None: members start afresh."""
+        """None: members start from fresh initialisations."""
         return 0
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of one draw."""
         key_init, key_search, key_refit = jax.random.split(key, 3)
         starts = problem.initialise(jax.random.split(key_init, self.num_members))
-        trained, best_epoch = train_for_best_epoch(
+        trained, best_epoch = train_to_best_epoch(
             key_search, key_refit, problem, starts, self.training, stage
         )
         draws = jax.tree.map(lambda leaf: leaf[:, None], trained.params)
         info = {"best_epoch": best_epoch}
-        return Posterior(draws, trained.history[:, :, 0], False, problem.skeleton, info)
+        return Posterior(draws, trained.history[:, :, 0], False, info)

@@ -1,5 +1,6 @@
-"""Draws of parameters as functions: what each network in the posterior says about some inputs."""
+"""Outputs of networks, one or many draws, in compiled blocks of rows."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -8,12 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from vebnn.core.types import Array, Dataset, Params
+from vebnn.core.types import Array, Dataset, Module, Params
 from vebnn.training.batches import round_size
 
 # Rows per compiled block: bounds the memory of a prediction, whatever the number of rows.
 BLOCK_ROWS = 1024
-MOST_PROBES = 512  # training rows at which draws are looked at; enough for a mean
+MOST_PROBES = 512  # training rows at which draws are evaluated for diagnostics; enough for a mean
+
+
+class Shared(eqx.Module):
+    """A part of stacked networks that all draws have in common: its leaves have no axis of draws."""
+
+    value: Any
 
 
 class Moments(NamedTuple):
@@ -24,13 +31,13 @@ class Moments(NamedTuple):
 
 
 def probe_rows(data: Dataset) -> np.ndarray:
-    """Return the numbers of some rows that count, spread evenly over the data."""
+    """Return the numbers of some rows of positive weight, spread evenly over the data."""
     counting = np.flatnonzero(data.weight.reshape(len(data.x), -1).any(1))
     return counting[np.unique(np.linspace(0, len(counting) - 1, MOST_PROBES).round().astype(int))]
 
 
 def mask_padding(outputs: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return outputs ``(..., *shape of weight)`` with NaN where the weight is zero, as in padding."""
+    """Return outputs ``(..., *shape of weight)`` with NaN where the weight is zero."""
     return np.where(weight > 0, outputs, np.float32(np.nan))
 
 
@@ -41,62 +48,74 @@ def unravel_draws(like: Params, draws: Array) -> Params:
     return jax.vmap(jax.vmap(unravel))(draws)
 
 
-def pool_chains(draws: Params) -> Params:
+def pool_chains(draws: Any) -> Any:
     """Turn leaves of shape (chains, draws, ...) into (chains · draws, ...)."""
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), draws)  # NumPy: a view
+
+    def pool(leaf: Any) -> Any:
+        return leaf if _is_shared(leaf) else leaf.reshape(-1, *leaf.shape[2:])  # NumPy: a view
+
+    return jax.tree.map(pool, draws, is_leaf=_is_shared)
 
 
-def evaluate(skeleton: Any, params: Params, x: Array) -> np.ndarray:
+def evaluate(network: Module, x: Array) -> np.ndarray:
     """Return the outputs of ONE network for all rows of ``x``."""
-    return jax.device_get(_evaluate(skeleton, params, pad_to_bucket(x)))[: len(x)]
+    return jax.device_get(_evaluate(network, pad_to_bucket(x)))[: len(x)]
 
 
 @eqx.filter_jit
-def _evaluate(skeleton: Any, params: Params, x: Array) -> Array:
-    return by_blocks(jax.vmap(eqx.combine(params, skeleton)), x)
+def _evaluate(network: Module, x: Array) -> Array:
+    return by_blocks(jax.vmap(network), x)
 
 
-def evaluate_draws(skeleton: Any, draws: Params, x: Array) -> np.ndarray:
-    """Return the outputs of every draw, ``(draws, rows, ..., outputs)``."""
-    return jax.device_get(_evaluate_draws(skeleton, draws, pad_to_bucket(x)))[:, : len(x)]
+def evaluate_draws(draws: Any, x: Array) -> np.ndarray:
+    """Return the outputs of every draw, ``(draws, rows, ..., outputs)``; chains are pooled."""
+    return jax.device_get(_evaluate_draws(draws, pad_to_bucket(x)))[:, : len(x)]
 
 
 @eqx.filter_jit
-def _evaluate_draws(skeleton: Any, draws: Params, x: Array) -> Array:
-    return jax.lax.map(lambda params: by_blocks(jax.vmap(eqx.combine(params, skeleton)), x), draws)
+def _evaluate_draws(draws: Any, x: Array) -> Array:
+    return map_draws(lambda network: by_blocks(jax.vmap(network), x), draws)
 
 
-def moments(skeleton: Any, draws: Params, x: Array) -> Moments:
+def map_draws(function: Callable[[Module], Any], draws: Any) -> Any:
+    """Apply a function to one draw after another; inside a compiled function."""
+    each, network = _each(draws)
+    return jax.lax.map(lambda one: function(network(one)), each)
+
+
+def moments(draws: Any, x: Array) -> Moments:
     """Return mean and variance over draws without ever holding draws × rows.
 
     Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
     the number of draws, so that it is that of the mixture the draws stand for.
     """
-    mean, variance = jax.device_get(_moments(skeleton, draws, pad_to_bucket(x)))
+    mean, variance = jax.device_get(_moments(draws, pad_to_bucket(x)))
     return Moments(mean[: len(x)], variance[: len(x)])
 
 
 @eqx.filter_jit
-def _moments(skeleton: Any, draws: Params, x: Array) -> Moments:
+def _moments(draws: Any, x: Array) -> Moments:
+    each, network = _each(draws)
+
     def block(rows: Array) -> Moments:
-        def add(carry: tuple[Array, Array, Array], params: Params) -> tuple:
+        def add(carry: tuple[Array, Array, Array], one: Any) -> tuple:
             count, mean, spread = carry
-            value = jax.vmap(eqx.combine(params, skeleton))(rows)
+            value = jax.vmap(network(one))(rows)
             deviation = value - mean
             mean = mean + deviation / (count + 1)
             return (count + 1, mean, spread + deviation * (value - mean)), None
 
-        first = jax.tree.map(lambda leaf: leaf[0], draws)
-        like = jax.eval_shape(jax.vmap(eqx.combine(first, skeleton)), rows)
+        first = network(jax.tree.map(lambda leaf: leaf[0], each))
+        like = jax.eval_shape(jax.vmap(first), rows)
         zeros = jnp.zeros(like.shape, like.dtype)
-        (count, mean, spread), _ = jax.lax.scan(add, (jnp.float32(0), zeros, zeros), draws)
+        (count, mean, spread), _ = jax.lax.scan(add, (jnp.float32(0), zeros, zeros), each)
         return Moments(mean, spread / count)
 
     return by_blocks(block, x)
 
 
 def pad_to_bucket(x: np.ndarray) -> np.ndarray:
-    """Add rows up to a round number: other numbers of rows then need no other compiled program."""
+    """Add rows up to a round number, so that few compiled programs serve all numbers of rows."""
     blocks = round_size(-(-len(x) // BLOCK_ROWS))
     wanted = BLOCK_ROWS * blocks if len(x) > BLOCK_ROWS else 1 << (len(x) - 1).bit_length()
     return np.pad(x, [(0, wanted - len(x))] + [(0, 0)] * (x.ndim - 1))
@@ -112,3 +131,20 @@ def by_blocks(function: Any, x: Array) -> Any:
     blocks = jnp.pad(x, padding).reshape(num_blocks, BLOCK_ROWS, *x.shape[1:])
     results = jax.lax.map(function, blocks)
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:num_rows], results)
+
+
+def _is_shared(node: Any) -> bool:
+    return isinstance(node, Shared)
+
+
+def _each(draws: Any) -> tuple[list, Callable[[list], Module]]:
+    """Return what differs between draws, and the function that makes one network of it."""
+    parts, structure = jax.tree.flatten(draws, is_leaf=_is_shared)
+
+    def network(one: list) -> Module:
+        whole = [
+            part.value if _is_shared(part) else mine for part, mine in zip(parts, one, strict=True)
+        ]
+        return jax.tree.unflatten(structure, whole)
+
+    return [None if _is_shared(part) else part for part in parts], network

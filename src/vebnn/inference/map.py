@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 import jax
 
 from vebnn.core.types import Key
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.inference.engine import Budget, PointEngine, Posterior, Problem
 from vebnn.training import Stage, Training, all_rows, train
 
 
 @dataclass(frozen=True)
-class MAP:
-    """Go on from the warm start to the maximum of the posterior (paper, eq. 10) with Adam.
+class MAP(PointEngine):
+    """Train from the warm start to the maximum of the posterior (paper, eq. 10) with Adam.
 
-    One draw: its epistemic variance is zero. It is the baseline that says what the Bayesian part
+    One draw: its epistemic variance is zero. It is the baseline that shows what the Bayesian part
     of a method adds.
 
     Args:
@@ -26,6 +26,11 @@ class MAP:
     def for_rows(cls, num_rows: int) -> "MAP":
         """Return settings that need no tuning."""
         return cls(Training.of_steps(3_000, num_rows))
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> "MAP":
+        """Return the defaults: the paper has no such method."""
+        return cls()
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return the maximum as a single draw."""
@@ -40,4 +45,4 @@ class MAP:
         )
         draws = jax.tree.map(lambda leaf: leaf[:, None], trained.params)
         info = {"objective_per_row": trained.best_value}
-        return Posterior(draws, trained.history[:, :, 0], False, problem.skeleton, info)
+        return Posterior(draws, trained.history[:, :, 0], False, info)

@@ -1,20 +1,20 @@
 """Monte Carlo dropout (Gal and Ghahramani 2016): every mask is a draw of the network."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import equinox as eqx
 import jax
 import numpy as np
 
 from vebnn.core.arguments import require_whole
-from vebnn.core.types import Array, Key, Module, Params
-from vebnn.inference.early_stopping import train_for_best_epoch
-from vebnn.inference.evaluation import evaluate_draws
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.core.types import Array, Key, Module
+from vebnn.inference.early_stopping import train_to_best_epoch
+from vebnn.inference.engine import PointEngine, Posterior, Problem
+from vebnn.inference.evaluation import Shared, evaluate_draws
+from vebnn.networks import Network
 from vebnn.training import Stage, Training
 
-_FEW_ROWS, _SOME_MASKS = 8, 64  # enough to see whether a network has dropout
+_FEW_ROWS, _SOME_MASKS = 8, 64  # enough to detect dropout in a network
 
 
 class OneMask(eqx.Module):
@@ -30,21 +30,20 @@ class OneMask(eqx.Module):
 
 
 @dataclass(frozen=True)
-class MCDropout:
+class MCDropout(PointEngine):
     """Train with dropout, and keep dropout on when predicting.
 
     Gal and Ghahramani 2016, eqs. 2 to 7: a network W with units dropped at random stands for
     q(ω), ω = W·diag(z), z ~ Bernoulli(1 − p), p the network's dropout rate. Each draw is one z, used
     at every input, so that a draw is a function, as it is for all engines.
 
-    The network goes on from the warm start, which was trained with the same dropout; it is stopped
-    at its best epoch on the validation rows (dropout off), then trained anew from the same start on
-    all rows for that many epochs.
+    Training starts from the warm start, which had the same dropout; it is stopped at its best epoch
+    on the validation rows (dropout off), then repeated from the same start on all rows for that many
+    epochs.
 
-    Departures from Gal and Ghahramani: the L2 term is that of the prior N(0, 1/κ) as it is, not
-    scaled by 1 − p, and the inputs are not dropped unless the network does so itself; a mask is
-    drawn per draw, not per draw and input. Masks are as the network makes them: some draw one per
-    time step.
+    Departures from Gal and Ghahramani: the L2 term is that of the prior N(0, 1/κ), not scaled by
+    1 − p, and the inputs are not dropped unless the network does so itself; a mask is drawn per draw,
+    not per draw and input. Masks are those of the network: some draw one per time step.
 
     Args:
       num_samples: masks.
@@ -54,6 +53,8 @@ class MCDropout:
     num_samples: int = 100
     training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
 
+    needs_dropout = True
+
     def __post_init__(self) -> None:
         require_whole("num_samples", self.num_samples, 1)
 
@@ -62,43 +63,35 @@ class MCDropout:
         """Return settings that need no tuning."""
         return cls(training=Training.of_steps(6_000, num_rows, patience=1_000))
 
-    def check(self, params: Params, skeleton: Any, x: Array) -> None:
-        """Complain about a network without dropout before anything is trained.
+    def check(self, network: Network, x: Array) -> None:
+        """Refuse a network without dropout.
 
         Raises:
           ValueError: if all masks give the same outputs.
         """
         keys = jax.random.split(jax.random.key(0), _SOME_MASKS)
-        draws, fixed = _masks(params, skeleton, keys)
-        outputs = evaluate_draws(fixed, draws, x[:_FEW_ROWS])
+        outputs = evaluate_draws(_masks(network, keys), x[:_FEW_ROWS])
         if (outputs == outputs[0]).all():
             raise ValueError(
                 "MC dropout needs a network with dropout, e.g. MLP((50, 50), dropout_rate=0.1)."
             )
 
-    def posterior_like(self, params: Params, skeleton: Any) -> tuple[Params, Any]:
-        """Return draws and skeleton of the form this engine's posterior has."""
-        return _masks(params, skeleton, jax.random.split(jax.random.key(0), 1))
+    def posterior_like(self, network: Network) -> OneMask:
+        """Return a mask of the network."""
+        return _masks(network, jax.random.key(0))
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
-        """Return one chain of ``num_samples`` masks; the weights are in the posterior's skeleton."""
+        """Return one chain of ``num_samples`` masks, which share the weights."""
         starts = problem.warm_starts(1)
-        self.check(jax.tree.map(lambda leaf: leaf[0], starts), problem.skeleton, problem.data.x)
+        self.check(jax.tree.map(lambda leaf: leaf[0], starts), problem.data.x)
         key_search, key_refit, key_masks = jax.random.split(key, 3)
-        trained, best_epoch = train_for_best_epoch(
+        trained, best_epoch = train_to_best_epoch(
             key_search, key_refit, problem, starts, self.training, stage
         )
-        weights = jax.tree.map(lambda leaf: leaf[0], trained.params)
-        masks, skeleton = _masks(
-            weights, problem.skeleton, jax.random.split(key_masks, self.num_samples)
-        )
-        draws = jax.tree.map(lambda leaf: np.asarray(leaf)[None], masks)
-        info = {"best_epoch": best_epoch}
-        return Posterior(draws, trained.history[:, :, 0], False, skeleton, info)
+        network = jax.tree.map(lambda leaf: leaf[0], trained.params)
+        draws = _masks(network, jax.random.split(key_masks, (1, self.num_samples)))
+        return Posterior(draws, trained.history[:, :, 0], False, {"best_epoch": best_epoch})
 
 
-def _masks(weights: Params, skeleton: Any, keys: Key) -> tuple[Params, Any]:
-    """Return draws that hold nothing but their keys, and the skeleton that holds all else."""
-    network = eqx.combine(weights, skeleton)
-    nothing = jax.tree.map(lambda _: None, network)
-    return OneMask(nothing, jax.random.key_data(keys)), OneMask(network, None)
+def _masks(network: Network, keys: Key) -> OneMask:
+    return OneMask(Shared(network), np.asarray(jax.random.key_data(keys)))

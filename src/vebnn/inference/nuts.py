@@ -1,4 +1,4 @@
-"""The no-U-turn sampler (Hoffman and Gelman 2014) through BlackJAX: the yardstick."""
+"""The no-U-turn sampler (Hoffman and Gelman 2014) through BlackJAX: the reference sampler."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -13,7 +13,8 @@ from jax.flatten_util import ravel_pytree
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.inference.evaluation import unravel_draws
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.inference.engine import Engine, Posterior, Problem
+from vebnn.networks import Network
 from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
 
 
@@ -33,7 +34,7 @@ class NUTSState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NUTS:
+class NUTS(Engine):
     """Hamiltonian Monte Carlo that finds its own path length: exact up to Monte Carlo error.
 
     Hoffman and Gelman 2014, with multinomial sampling along the path (Betancourt 2017), as in
@@ -41,8 +42,8 @@ class NUTS:
     path turns back on itself. Step size and a diagonal mass matrix are tuned in burn-in with Stan's
     schedule of windows.
 
-    It reads all rows for every gradient and takes up to 2^``max_tree_depth`` gradients a draw: it is
-    for small networks and few rows, and for judging the other engines.
+    Every gradient uses all rows, and a draw takes up to 2^``max_tree_depth`` gradients: it is for small
+    networks and few rows, and a reference for the other engines.
 
     ``info`` has, per chain, the number of ``divergences`` (a path that left the posterior; should be
     0), the mean ``acceptance`` (should be near ``target_acceptance``), ``gradients_per_transition`` and
@@ -77,8 +78,8 @@ class NUTS:
         """Return settings that need no tuning: a few hundred transitions, whatever the data."""
         return cls(num_samples=100, burn_in=200, thinning=2, num_chains=4, max_tree_depth=8)
 
-    def check(self, params: Params, skeleton: Any, x: Array) -> None:
-        """Complain about a missing BlackJAX before anything is trained."""
+    def check(self, network: Network, x: Array) -> None:
+        """Refuse to start without BlackJAX."""
         _blackjax()
 
     @property
@@ -118,7 +119,7 @@ class NUTS:
             "gradients_per_transition": np.asarray(end.gradients) / num_kept,
             "step_size": np.exp(np.asarray(end.step_sizes.log_step_size_avg)),
         }
-        return Posterior(gather(unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
+        return Posterior(gather(unravel_draws(like, end.draws)), trace, True, info)
 
 
 class _Begin(eqx.Module):
@@ -198,7 +199,7 @@ class _Advance(eqx.Module):
             adapted = adapt(state, chain.position, info.acceptance_rate)
             step_sizes, metric = _where(burning, adapted, (sizes, state.metric))
             number = state.step + 1
-            # Each draw is written over until its own transition has come: no branch in the loop.
+            # A draw is overwritten until its own transition: no branch in the loop.
             due = jnp.maximum(number - settings.burn_in, 1)
             slot = (due + settings.thinning - 1) // settings.thinning - 1
             kept = 1 - burning

@@ -1,6 +1,6 @@
 """Preconditioned stochastic gradient Langevin dynamics (Li et al. 2016, Algorithm 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -9,9 +9,8 @@ import numpy as np
 from vebnn.core.arguments import require_number
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import Array, Key
-from vebnn.inference.problem import Posterior, Problem
-from vebnn.inference.sampling import check_chains, sample_chains
-from vebnn.training import Stage, epochs_of_steps, scale_of_rows
+from vebnn.inference.sampling import ChainSampler, check_chains
+from vebnn.training import epochs_of_steps, scale_of_rows
 
 
 class PSGLDState(NamedTuple):
@@ -22,7 +21,7 @@ class PSGLDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PSGLD:
+class PSGLD(ChainSampler):
     """Langevin dynamics whose step adapts to the scale of each parameter, as RMSProp does.
 
     With g the gradient of the full-data negative log posterior, estimated from a mini-batch,
@@ -99,11 +98,10 @@ class PSGLD:
         noise = noise_std * standard_normal(key, gradient.size)
         return PSGLDState(state.position + drift + noise, memory)
 
-    @property
-    def num_starts(self) -> int:
-        """One warm start per chain."""
-        return self.num_chains
+    def with_short_steps(self) -> "PSGLD":
+        """Return the engine with the paper's step size, constant.
 
-    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
-        """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
-        return sample_chains(key, self, problem, stage)
+        The first steps of :meth:`for_rows` are its longest, and can move a mode of the noise onto
+        another one, where it stays.
+        """
+        return replace(self, step_size=PSGLD.step_size, decay=1.0)

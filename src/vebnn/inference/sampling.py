@@ -1,6 +1,7 @@
 """The compiled loop of stochastic gradient samplers: burn-in, thinning, several chains."""
 
-from typing import Any, NamedTuple, Protocol
+from abc import abstractmethod
+from typing import Any, NamedTuple, Self
 
 import equinox as eqx
 import jax
@@ -11,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import Array, Dataset, Key, Params
 from vebnn.inference.evaluation import unravel_draws
-from vebnn.inference.problem import Posterior, Problem
+from vebnn.inference.engine import Budget, Engine, Posterior, Problem
 from vebnn.training import (
     Objective,
     Stage,
@@ -24,35 +25,42 @@ from vebnn.training import (
 from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_spare_rows
 
 
-class Sampler(Protocol):
-    """What differs from one stochastic gradient sampler to the next."""
+class ChainSampler(Engine):
+    """Abstract: a stochastic gradient sampler. A subclass adds settings and one update."""
 
-    @property
-    def num_samples(self) -> int: ...  # noqa: D102
-    @property
-    def burn_in(self) -> int: ...  # noqa: D102
-    @property
-    def thinning(self) -> int: ...  # noqa: D102
-    @property
-    def num_chains(self) -> int: ...  # noqa: D102
-    @property
-    def step_size(self) -> float | None: ...  # noqa: D102
-    @property
-    def decay(self) -> float: ...  # noqa: D102
-    @property
-    def batch_size(self) -> int: ...  # noqa: D102
+    num_samples: int
+    burn_in: int
+    thinning: int
+    num_chains: int
+    step_size: Any  # η of the first epoch; None if the sampler finds it itself
+    decay: float
+    batch_size: int
 
+    @abstractmethod
     def init(self, position: Array) -> Any:
-        """Return the state of a chain; it must have the field ``position``."""
-        ...
+        """Return the state of a chain at ``position``, a flat vector; it has the field ``position``."""
 
+    @abstractmethod
     def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
-        """Return the state after one update.
+        """Return the state after one update."""
 
-        A sampler may also have ``diagnose(state, step_size)``, which returns named numbers on the
-        last state of a chain.
-        """
-        ...
+    def diagnose(self, state: Any, step_size: float) -> dict[str, Array]:
+        """Return named numbers on the last state of a chain."""
+        return {}
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> Self:
+        """Return a sampler with the experiment's chains."""
+        return cls(**budget.chains)
+
+    @property
+    def num_starts(self) -> int:
+        """One warm start per chain."""
+        return self.num_chains
+
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
+        return sample_chains(key, self, problem, stage)
 
 
 def check_chains(sampler: Any) -> None:
@@ -79,7 +87,7 @@ class _Advance(eqx.Module):
     """Epochs of one chain, up to a given one."""
 
     objective: Objective
-    sampler: Sampler
+    sampler: ChainSampler
     like: Params  # shapes to unravel the flat vector into
 
     def __call__(
@@ -111,10 +119,10 @@ class _Advance(eqx.Module):
             step_size = first_step_size * sampler.decay ** state.epoch.astype(jnp.float32)
             (chain, _), values = jax.lax.scan(step, (state.sampler, step_size), (batches, *keys))
             number = state.epoch + 1
-            # The objective of a step is that before it: the last step shows only in the position.
+            # The objective is taken before a step, so the last step shows only in the position.
             finite = jnp.isfinite(values).at[-1].min(jnp.all(jnp.isfinite(chain.position)))
             bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
-            # Each draw is written over until its own epoch has come: no branch in the loop.
+            # A draw is overwritten until its own epoch: no branch in the loop.
             due = jnp.maximum(number - sampler.burn_in, 1)
             slot = (due + sampler.thinning - 1) // sampler.thinning - 1
             return ChainState(
@@ -133,7 +141,7 @@ class _Advance(eqx.Module):
 
 
 def sample_chains(
-    key: Key, sampler: Sampler, problem: Problem, stage: Stage, *, step_size: float | None = None
+    key: Key, sampler: ChainSampler, problem: Problem, stage: Stage, *, step_size: float | None = None
 ) -> Posterior:
     """Run every chain of a stochastic gradient sampler, each from one of the warm starts.
 
@@ -178,14 +186,13 @@ def sample_chains(
         )
     trace = gather(end.trace)
     info = {"objective_per_row": trace[:, sampler.burn_in :].mean(1)}
-    if hasattr(sampler, "diagnose"):
-        last_step_size = first_step_size * sampler.decay ** (total - 1)
-        info |= gather(jax.vmap(lambda state: sampler.diagnose(state, last_step_size))(end.sampler))
-    return Posterior(gather(unravel_draws(like, end.draws)), trace, True, problem.skeleton, info)
+    last_step_size = first_step_size * sampler.decay ** (total - 1)
+    info |= gather(jax.vmap(lambda state: sampler.diagnose(state, last_step_size))(end.sampler))
+    return Posterior(gather(unravel_draws(like, end.draws)), trace, True, info)
 
 
 @eqx.filter_jit
-def _start(key: Key, sampler: Sampler, starts: Params, total: int) -> ChainState:
+def _start(key: Key, sampler: ChainSampler, starts: Params, total: int) -> ChainState:
     def one(key: Key, params: Params) -> ChainState:
         flat, _ = ravel_pytree(params)
         draws = jnp.zeros((sampler.num_samples, flat.size), flat.dtype)

@@ -1,30 +1,37 @@
-"""Samplers without a preconditioner: what SGLD and SGHMC share.
+"""Step sizes from curvature, for samplers without a preconditioner: SGLD and SGHMC.
 
-Their step size has to suit the steepest direction of the posterior. Left open, it is found out: a
-pilot goes to where the posterior has its mass and measures how steep it is there.
+Their step size has to suit the steepest direction of the posterior. At a trained network the curvature
+is misleading: on the way to the bulk of the posterior weights grow to the size of the prior, and the
+curvature with them. So pilot chains of pSGLD, which adapts to the scale of each parameter, go there
+first, and the curvature is measured where they end.
 """
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Key
-from vebnn.inference.curvature import send_pilot
-from vebnn.inference.problem import Posterior, Problem
-from vebnn.inference.sampling import check_chains, sample_chains
-from vebnn.training import Stage, epochs_of_steps
+from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.inference.engine import Posterior, Problem
+from vebnn.inference.psgld import PSGLD
+from vebnn.inference.sampling import ChainSampler, check_chains, sample_chains
+from vebnn.training import Objective, Stage, epochs_of_steps, gather, map_runs
 from vebnn.training.batches import batch_shape, round_size
 
 # By how much the default step size may widen the posterior in its steepest direction.
 EXCESS_VARIANCE = 0.1
+NUM_ITERATIONS = 30  # of the power method
+MOST_ROWS = 2_048  # from which a curvature is estimated
 
 
 @dataclass(frozen=True)
-class CurvatureSampler:
+class CurvatureSampler(ChainSampler):
     """Abstract: settings and run of a sampler whose step size may be left open.
 
     Args:
@@ -32,14 +39,14 @@ class CurvatureSampler:
       burn_in: epochs before the first draw is due.
       thinning: epochs from one draw to the next.
       num_chains: independent chains; all are one compiled program.
-      step_size: η of the first epoch; ``None`` finds it from the largest curvature where the pilot
-        has led, whatever the number of rows or the size of the noise. The variance is then too large
-        by at most about a tenth in the steepest direction, and by less in all others.
+      step_size: η of the first epoch; ``None`` sets it from the largest curvature at the end of the
+        pilot chains. The variance is then too large by at most about a tenth in the steepest
+        direction, and by less in all others.
       decay: factor on η from one epoch to the next.
       temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
       batch_size: the most rows in a mini-batch.
-      pilot: epochs of pSGLD ahead of the burn-in, if ``step_size`` is ``None``; chains go on from
-        where they lead.
+      pilot: epochs of pSGLD before the burn-in, if ``step_size`` is ``None``; chains start where
+        they end.
     """
 
     num_samples: int = 100
@@ -73,30 +80,72 @@ class CurvatureSampler:
         )
 
     @abstractmethod
-    def init(self, position: Array) -> Any:
-        """Return the state of a chain that stands at ``position``."""
-
-    @abstractmethod
-    def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
-        """Return the state after one update."""
-
-    @abstractmethod
     def safe_step_size(self, curvature: float, num_batches: int) -> float:
         """Return the step size that widens the steepest direction by ``EXCESS_VARIANCE`` at most."""
-
-    @property
-    def num_starts(self) -> int:
-        """One warm start per chain."""
-        return self.num_chains
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         key_pilot, key_chains = jax.random.split(key)
         step_size = self.step_size
         if step_size is None:
-            problem, curvature = send_pilot(
-                key_pilot, problem, self.num_chains, self.batch_size, self.pilot, stage
-            )
+            key_pilot, key_curvature = jax.random.split(key_pilot)
+            problem = self._after_pilot(key_pilot, problem, stage)
+            curvature = largest_curvature(key_curvature, problem, self.num_chains)
             num_batches, _ = batch_shape(round_size(len(problem.data.x)), self.batch_size)
             step_size = self.safe_step_size(curvature, num_batches)
         return sample_chains(key_chains, self, problem, stage, step_size=step_size)
+
+    def _after_pilot(self, key: Key, problem: Problem, stage: Stage) -> Problem:
+        """Return the problem with the ends of pSGLD chains, of falling step size, as its starts."""
+        pilot = PSGLD(
+            num_samples=1,
+            burn_in=self.pilot - 1,
+            thinning=1,
+            num_chains=self.num_chains,
+            step_size=5e-3,
+            decay=0.1 ** (1 / self.pilot),
+            batch_size=self.batch_size,
+        )
+        draws = pilot.run(key, problem, stage.within("pilot")).draws
+        return problem._replace(starts=jax.tree.map(lambda leaf: leaf[:, 0], draws))
+
+
+def largest_curvature(key: Key, problem: Problem, num_chains: int) -> float:
+    """Return the largest eigenvalue of the Hessian of the negative log posterior at the starts.
+
+    Power iteration with Hessian-vector products; it finds the eigenvalue of largest magnitude, which
+    bounds the step size. Of more than ``MOST_ROWS`` rows, evenly spaced ones are used.
+
+    Args:
+      key: random key.
+      problem: the posterior.
+      num_chains: the most starts to evaluate; the largest value is returned.
+    """
+    size = len(problem.data.x)
+    some = np.unique(np.linspace(0, size - 1, min(size, MOST_ROWS)).round().astype(int))
+    data = jax.tree.map(lambda leaf: leaf[some], problem.data)
+    num_starts = min(num_chains, jax.tree.leaves(problem.starts)[0].shape[0])
+    runs = (jax.random.split(key, num_starts), problem.warm_starts(num_starts))
+    values = gather(map_runs(_PowerIteration(problem.objective, size / len(some)), data, runs))
+    return float(np.max(values))
+
+
+class _PowerIteration(eqx.Module):
+    objective: Objective
+    rows_per_row: float  # how many rows each of the rows stands for
+
+    def __call__(self, data: Rows, run: tuple[Key, Params]) -> Array:
+        key, params = run
+        flat, unravel = ravel_pytree(params)
+
+        def potential(flat: Array) -> Array:
+            return self.objective(unravel(flat), data, self.rows_per_row)  # type: ignore[arg-type]
+
+        def multiply(vector: Array, _: Any) -> tuple[Array, Array]:
+            product = jax.jvp(jax.grad(potential), (flat,), (vector,))[1]
+            length = jnp.linalg.norm(product)
+            return product / jnp.maximum(length, 1e-30), length
+
+        start = jax.random.normal(key, flat.shape)
+        start = start / jnp.linalg.norm(start)
+        return jax.lax.scan(multiply, start, length=NUM_ITERATIONS)[1][-1]

@@ -1,4 +1,4 @@
-"""Network × likelihood: log-likelihoods of parameters, summed over a batch."""
+"""Log-likelihoods of a network's parameters, summed over a batch; and the prior of its weights."""
 
 from typing import Any, NamedTuple
 
@@ -8,64 +8,55 @@ import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core import prng
-from vebnn.core.types import Array, Dataset, Key, Module, Params
+from vebnn.core.types import Array, Dataset, Key, Module, NoisyDataset, Params, ResidualDataset
 from vebnn.likelihoods import gaussian, mixture, prior
 
 SMALLEST_VARIANCE = 1e-6
 
 
 class GaussianNoiseGiven(eqx.Module):
-    """Steps 1 and 3: the network is the mean, the variance comes with the data (eq. 10)."""
+    """Steps 1 and 3: the network is the mean, the noise comes with the data (eq. 10)."""
 
-    skeleton: Any
-
-    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+    def __call__(self, network: Module, batch: NoisyDataset, key: Key | None) -> Array:
         """Return Σ log N(y | μ(x; θ), variance)."""
-        mean = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
-        return jnp.sum(batch.weight * gaussian.log_prob(batch.target, mean, batch.variance))
+        mean = apply_to_rows(network, batch.x, key)
+        return jnp.sum(batch.weight * gaussian.log_prob(batch.target, mean, batch.noise_variance))
 
 
-class HeadObjective(eqx.Module):
-    """What a head trains on: Step 2, and all of the joint methods.
+class SquaredResiduals(eqx.Module):
+    """Step 2: the network is the noise, the targets are squared residuals (eq. 6)."""
 
-    In Step 2 targets are squared residuals, and the data's ``variance`` is the part of their mean that
-    is not noise.
-    """
+    head: Any  # see vebnn.likelihoods.variance_heads
+    density: bool = eqx.field(default=False, static=True)  # return the log-density, not the objective
 
-    skeleton: Any
-    head: Any  # see vebnn.likelihoods.heads and vebnn.likelihoods.variance_heads
-
-    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
-        """Return the weighted sum of the head's objective."""
-        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
-        return jnp.sum(batch.weight * self.head.objective(raw, batch.target, batch.variance))
+    def __call__(self, network: Module, batch: ResidualDataset, key: Key | None) -> Array:
+        """Return the weighted sum of the head's objective, or of its log-density."""
+        raw = apply_to_rows(network, batch.x, key)
+        score = self.head.log_prob if self.density else self.head.objective
+        return jnp.sum(batch.weight * score(raw, batch.squared, batch.offset))
 
 
-class HeadDensity(eqx.Module):
-    """What a head is judged by: for most it is what it trains on."""
+class MeanAndNoise(eqx.Module):
+    """Joint methods: one network is the mean and the noise beyond what is known."""
 
-    skeleton: Any
-    head: Any
+    head: Any  # see vebnn.likelihoods.heads
+    density: bool = eqx.field(default=False, static=True)  # as in SquaredResiduals
 
-    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
-        """Return the weighted sum of the log-density of the targets."""
-        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
-        return jnp.sum(batch.weight * self.head.log_prob(raw, batch.target, batch.variance))
+    def __call__(self, network: Module, batch: Dataset, key: Key | None) -> Array:
+        """Return the weighted sum of the head's objective, or of its log-density."""
+        raw = apply_to_rows(network, batch.x, key)
+        score = self.head.log_prob if self.density else self.head.objective
+        return jnp.sum(batch.weight * score(raw, batch.target, batch.known_variance))
 
 
 class MixtureNoiseGiven(eqx.Module):
-    """The network is means and weights of modes; the variance of each mode comes with the data.
+    """The network is means and weights of modes; the noise of each mode comes with the data."""
 
-    The data's ``variance`` has one more axis than their targets: ``(rows, ..., outputs, modes)``.
-    """
-
-    skeleton: Any
-
-    def __call__(self, params: Params, batch: Dataset, key: Key | None) -> Array:
+    def __call__(self, network: Module, batch: NoisyDataset, key: Key | None) -> Array:
         """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m²)."""
-        raw = apply_to_rows(eqx.combine(params, self.skeleton), batch.x, key)
-        modes = mixture.from_network(raw, batch.variance.shape[-1])
-        return jnp.sum(batch.weight * mixture.log_prob(batch.target, modes, batch.variance))
+        raw = apply_to_rows(network, batch.x, key)
+        modes = mixture.from_network(raw, batch.noise_variance.shape[-1])
+        return jnp.sum(batch.weight * mixture.log_prob(batch.target, modes, batch.noise_variance))
 
 
 class ModesAndNoise(NamedTuple):
@@ -76,24 +67,20 @@ class ModesAndNoise(NamedTuple):
 
     @property
     def variance(self) -> Array:
-        """Variance of every mode; not quite zero, where a mode would sit on a single row."""
+        """Variance of every mode; bounded below, because a mode can collapse onto a single row."""
         return jnp.exp(self.log_variance) + SMALLEST_VARIANCE
 
 
 class MixtureNoiseLearned(eqx.Module):
-    """As :class:`MixtureNoiseGiven`, but each mode has a constant noise that is learned along.
-
-    The data's ``variance`` is like their targets: what is known already.
-    """
-
-    skeleton: Any
+    """As :class:`MixtureNoiseGiven`, with a constant noise per mode that is learned as well."""
 
     def __call__(self, params: ModesAndNoise, batch: Dataset, key: Key | None) -> Array:
-        """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m²)."""
+        """Return Σ log Σ_m π_m(x; θ) N(y | μ_m(x; θ), σ_m² + known variance)."""
         noise = params.variance
-        noise = noise.reshape((1,) * (batch.variance.ndim - 1) + noise.shape)
-        given = batch._replace(variance=batch.variance[..., None] + noise)
-        return MixtureNoiseGiven(self.skeleton)(params.network, given, key)
+        noise = noise.reshape((1,) * (batch.known_variance.ndim - 1) + noise.shape)
+        variance = batch.known_variance[..., None] + noise
+        given = NoisyDataset(batch.x, batch.target, batch.weight, variance)
+        return MixtureNoiseGiven()(params.network, given, key)
 
 
 class IsotropicPrior(eqx.Module):
@@ -103,11 +90,11 @@ class IsotropicPrior(eqx.Module):
 
     @classmethod
     def decay(cls, factor: float, weight: np.ndarray, *, of_squares: bool = False) -> "IsotropicPrior":
-        """Return the prior that is an L2 factor as PyTorch has it, decay/2 · θ² beside a *mean* loss.
+        """Return the prior equal to PyTorch's L2 factor, decay/2 · θ² beside a *mean* loss.
 
         Args:
           factor: the decay.
-          weight: how often each target counts that is trained on.
+          weight: how often each training target counts.
           of_squares: whether the mean is of r²; we add up r²/2, and other losses as they are.
         """
         precision = max(factor, 1e-30) * weight.sum() / (2 if of_squares else 1)
@@ -126,4 +113,5 @@ def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
     """Apply a network to every row, each with its own key for dropout."""
     if key is None:
         return jax.vmap(network)(x)
-    return jax.vmap(lambda row, key_row: network(row, key=key_row))(x, prng.split(key, x.shape[0]))
+    keys = prng.split(key, x.shape[0])
+    return jax.vmap(lambda row, key_row: network(row, key=key_row))(x, keys)

@@ -1,7 +1,7 @@
-"""What is a function: networks that act on one example, and recipes that build them."""
+"""Networks: recipes, adapters for other libraries' modules, and the one pytree they become."""
 
-from vebnn.networks.adapters import as_recipe
 from vebnn.networks.gru import GRU
 from vebnn.networks.mlp import MLP
+from vebnn.networks.network import Network, build_networks
 
-__all__ = ["GRU", "MLP", "as_recipe"]
+__all__ = ["GRU", "MLP", "Network", "build_networks"]

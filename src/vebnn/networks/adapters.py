@@ -41,65 +41,6 @@ def as_recipe(network: Any) -> Recipe:
     )
 
 
-def build_networks(
-    network: Any,
-    in_shape: tuple[int, ...],
-    out_size: int,
-    keys: Key,
-    *,
-    steps: tuple[int, ...] = (),
-) -> tuple[Params, Any]:
-    """Build one network per key and make sure that they fit the data.
-
-    Args:
-      network: what the user calls a network.
-      in_shape: shape of one example.
-      out_size: number of outputs.
-      keys: one key per network.
-      steps: axes of one target before its outputs, such as time.
-
-    Returns:
-      The weights, stacked along a leading axis, and the skeleton that all networks share:
-      ``equinox.combine(weights of one, skeleton)`` is a network.
-
-    Raises:
-      ValueError: if the network does not map one example to ``(*steps, out_size)``.
-    """
-    recipe = as_recipe(network)
-    stacked = _build(recipe, in_shape, out_size, keys)
-    params, skeleton = eqx.partition(stacked, eqx.is_inexact_array)
-    skeleton = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, skeleton)
-    _check_shapes(params, skeleton, in_shape, (*steps, out_size))
-    return params, skeleton
-
-
-@eqx.filter_jit
-def _build(recipe: Recipe, in_shape: tuple[int, ...], out_size: int, keys: Key) -> Module:
-    # One program, where layer by layer would be dozens of small ones.
-    return eqx.filter_vmap(lambda key: recipe.build(in_shape, out_size, key=key))(keys)
-
-
-def _check_shapes(
-    params: Params, skeleton: Any, in_shape: tuple[int, ...], out_shape: tuple[int, ...]
-) -> None:
-    def apply_first(params: Params, x: Array) -> Array:
-        return eqx.combine(jax.tree.map(lambda leaf: leaf[0], params), skeleton)(x)
-
-    try:
-        shape = jax.eval_shape(apply_first, params, jax.ShapeDtypeStruct(in_shape, jnp.float32)).shape
-    except Exception as error:
-        raise ValueError(
-            f"The `network` cannot be applied to one example of shape {in_shape}: {error}"
-        ) from error
-    if shape != out_shape:
-        one = len(shape) == 2 and shape[0] == out_shape[0] and len(out_shape) == 1
-        hint = " For one target at every step, y must have shape (rows, time, 1)." if one else ""
-        raise ValueError(
-            f"The `network` must map one example of shape {in_shape} to an output of shape "
-            f"{out_shape}. Got {shape}.{hint}"
-        )
-
-
 class FromEquinox(eqx.Module):
     """An Equinox module that acts on one example, with or without a ``key`` argument."""
 

@@ -1,6 +1,7 @@
-"""Algorithm 1 of the paper: three learners that help one another."""
+"""Algorithm 1: a mean network, then rounds of a variance network and a Bayesian network."""
 
-from vebnn.strategies.cooperative.algorithm import Fitted, Round, fit_cooperative
-from vebnn.strategies.cooperative.settings import Cooperative
+from vebnn.strategies.cooperative.algorithm import Cooperative
+from vebnn.strategies.cooperative.fitted import FittedCooperative
+from vebnn.strategies.cooperative.rounds import Round
 
-__all__ = ["Cooperative", "Fitted", "Round", "fit_cooperative"]
+__all__ = ["Cooperative", "FittedCooperative", "Round"]

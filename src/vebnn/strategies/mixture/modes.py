@@ -1,36 +1,13 @@
-"""Which mode is which: networks that say all of a mixture, and labels that agree between them."""
+"""Networks that output a whole mixture: means, weights and variances of labelled modes."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from vebnn.core.types import Array, Key, Params
-from vebnn.inference import Posterior
-from vebnn.inference.evaluation import pool_chains
+from vebnn.core.types import Array, Key
 from vebnn.likelihoods.mixture import Mixture, by_mode, flat, from_network, moments
-from vebnn.strategies.cooperative.variance import Noise
-
-
-class NoiseOfModes(eqx.Module):
-    """A trained variance network as a function: one example to the variances of its modes."""
-
-    network: Any
-    head: Any  # what the outputs of the network mean
-    scale: Array  # (outputs · modes,)
-
-    @classmethod
-    def of(cls, skeleton: Any, head: Any, noise: Noise) -> "NoiseOfModes":
-        """Put a trained variance network together."""
-        return cls(eqx.combine(noise.params, skeleton), head, noise.scale)
-
-    def __call__(self, x: Array) -> Array:
-        """Map one example to ``(..., outputs · modes)``."""
-        variance = self.head.variance(self.network(x))
-        return variance * self.scale.reshape((1,) * (variance.ndim - 1) + self.scale.shape)
 
 
 class WholeMixture(eqx.Module):
@@ -38,12 +15,12 @@ class WholeMixture(eqx.Module):
 
     network: Any
     order: Array  # (outputs, modes): which of the network's modes comes first, second, ...
-    noise: Any
+    noise: Any  # maps one example to the variances of the network's modes
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to ``(..., 3 · outputs · modes)``: means, log-weights and variances."""
         num_modes = self.order.shape[-1]
-        # Before they are ordered: a mode of the network is counted from its own starting centre.
+        # Before reordering: the mean of a mode is an offset from its own starting centre.
         own = from_network(self.network(x, key=key), num_modes)
         parts = (*own, by_mode(self.noise(x), num_modes))
         order = self.order.reshape((1,) * (own.mean.ndim - 2) + self.order.shape)
@@ -63,63 +40,10 @@ class MixtureMoments(eqx.Module):
         return jnp.concatenate(moments(mixture, variance), axis=-1)
 
 
-class WholePosterior(NamedTuple):
-    """Draws that are whole mixtures: what predictions are made of."""
-
-    skeleton: WholeMixture
-    draws: Params  # draws first
-
-    def moments(self) -> tuple[MixtureMoments, Params]:
-        """Return skeleton and draws of networks that output mean and variance."""
-        num_modes = self.draws.order.shape[-1]
-        return MixtureMoments(self.skeleton, num_modes), MixtureMoments(self.draws, num_modes)
-
-
-def whole_posterior(posterior: Posterior, order: np.ndarray, noise: NoiseOfModes) -> WholePosterior:
-    """Join the draws of Step 3, their labels, ``(draws, outputs, modes)``, and the noise of Step 2."""
-    nothing = jax.tree.map(lambda _: None, noise)
-    skeleton = WholeMixture(posterior.skeleton, None, noise)
-    return WholePosterior(skeleton, WholeMixture(pool_chains(posterior.draws), order, nothing))
-
-
 def split_whole(outputs: Array, num_modes: int) -> tuple[Mixture, Array]:
     """Return mixture and variances, ``(..., outputs, modes)`` each, from a whole network's outputs.
 
-    Outputs may be means over draws; weights then sum to one again.
+    Outputs may be means over draws; weights are normalised again.
     """
     mean, log_weight, variance = (by_mode(part, num_modes) for part in jnp.split(outputs, 3, axis=-1))
     return Mixture(mean, jax.nn.log_softmax(log_weight, axis=-1)), variance
-
-
-def match_labels(mean: np.ndarray, reference: Mixture) -> np.ndarray:
-    """Say which mode of each network is which mode of a reference, for every output on its own.
-
-    The modes of a mixture have no order: two networks may say the same with labels exchanged. Among
-    all ways to exchange them, that with the smallest Σ π (μ − μ')² is taken, with π and μ' those of
-    the reference.
-
-    Args:
-      mean: ``(networks, rows, ..., outputs, modes)``.
-      reference: one network's mixture on the same rows.
-
-    Returns:
-      ``(networks, outputs, modes)``: position j has the mode that is the reference's j-th.
-    """
-    num_networks, (num_outputs, num_modes) = len(mean), mean.shape[-2:]
-    if num_modes == 1:
-        return np.zeros((num_networks, num_outputs, 1), np.int32)
-    mine = mean.reshape(num_networks, -1, num_outputs, num_modes).astype(float)
-    theirs = np.asarray(reference.mean, float).reshape(-1, num_outputs, num_modes)
-    weight = np.exp(np.asarray(reference.log_weight, float)).reshape(theirs.shape)
-    # The squares, multiplied out; what does not depend on the pairing is left away.
-    cost = np.einsum("roj,nrok->nojk", weight, mine**2)
-    cost -= 2 * np.einsum("roj,nrok->nojk", weight * theirs, mine)
-    pairs = [linear_sum_assignment(one)[1] for one in cost.reshape(-1, num_modes, num_modes)]
-    return np.reshape(pairs, (num_networks, num_outputs, num_modes)).astype(np.int32)
-
-
-def relabelled(values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Put ``(networks, rows, ..., outputs, modes)`` in the order of the labels."""
-    between = (1,) * (values.ndim - order.ndim)
-    order = order.reshape(order.shape[0], *between, *order.shape[1:])
-    return np.take_along_axis(values, order, axis=-1)

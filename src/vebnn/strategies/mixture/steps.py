@@ -1,90 +1,42 @@
-"""The three steps of VeBNN for noise with several modes, and what they share."""
+"""The steps of the mixture algorithm, with what they share."""
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.core.types import Dataset, Key, LogLikelihood, Params
-from vebnn.inference import Engine, Posterior, Problem
-from vebnn.inference.evaluation import evaluate, evaluate_draws, moments, probe_rows
-from vebnn.inference.problem import check_engine
-from vebnn.likelihoods import mixture as likelihood
+from vebnn.core.types import Dataset, Key, LogLikelihood, NoisyDataset, Rows
+from vebnn.inference import Posterior, Problem
+from vebnn.inference.evaluation import evaluate, evaluate_draws, moments
 from vebnn.likelihoods.log_likelihoods import (
     IsotropicPrior,
     MixtureNoiseGiven,
     MixtureNoiseLearned,
     ModesAndNoise,
 )
-from vebnn.likelihoods.mixture import Mixture, by_mode, flat
-from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.networks.adapters import build_networks
-from vebnn.strategies.cooperative.variance import Noise, Residuals, aleatoric_variance, train_variance
-from vebnn.strategies.mixture.modes import WholePosterior, match_labels, relabelled, split_whole
-from vebnn.training import Objective, Split, Stage, Trained, Training, pad_rows, split_rows, train
+from vebnn.likelihoods.mixture import Mixture, from_network, starting_variance
+from vebnn.networks import Network
+from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.fit_data import FitData, Keys, appended
+from vebnn.strategies.mixture.em import RowModes, learn_noise, noise_of_modes
+from vebnn.strategies.mixture.labels import match_labels, relabel
+from vebnn.strategies.mixture.modes import WholeMixture, split_whole
+from vebnn.training import Objective, Stage, Trained, pad_rows, train
 
-HEAD = VARIANCE_HEADS["gamma"]
-# What a row counts for a mode it does not belong to: a mode without any row keeps a finite noise.
-FAINTEST = 1e-6
+if TYPE_CHECKING:
+    from vebnn.strategies.mixture.algorithm import CooperativeMixture
 
-
-@dataclass(frozen=True)
-class MixtureCooperative:
-    """Settings of the algorithm.
-
-    Args:
-      network: recipe of the network for means and coefficients of the modes.
-      variance_network: recipe of the variance network.
-      num_modes: Gaussians in the mixture of every target.
-      engine: inference engine of Step 3.
-      rounds: K, how often Steps 2 and 3 are repeated.
-      choose_round: ``"validation"`` takes the round with the smallest validation NLL; ``"last"``.
-      residuals: ``"cross_fit"``, or ``"in_sample"`` (paper).
-      num_folds: number of networks for ``"cross_fit"``.
-      num_starts: random starts of Step 1; the best on the watched rows is kept.
-      em_steps: how often Step 2 assigns rows to modes and learns the noise of each.
-      rescale_residuals: give Step 2 residuals of mean one, per output and mode.
-      mean_training: Step 1's training.
-      variance_training: Step 2's training.
-      weight_decay: L2 factor of Step 1.
-      prior_precision: κ of the Bayesian network's prior N(0, 1/κ).
-      validation_fraction: share of the rows that stops Step 1 early.
-    """
-
-    network: Any
-    variance_network: Any
-    num_modes: int
-    engine: Engine
-    rounds: int
-    choose_round: Literal["validation", "last"]
-    residuals: Literal["cross_fit", "in_sample"]
-    num_folds: int
-    num_starts: int
-    em_steps: int
-    rescale_residuals: bool
-    mean_training: Training
-    variance_training: Training
-    weight_decay: float
-    prior_precision: float
-    validation_fraction: float
+PURPOSES = ("networks", "split", "step 1", "folds", "variance network", "step 2", "step 3")
 
 
 class StepOne(NamedTuple):
     """The best of the random starts of Step 1."""
 
-    fresh: ModesAndNoise  # where it started
+    fresh: ModesAndNoise  # before training
     trained: ModesAndNoise
     start_nll: np.ndarray
     history: np.ndarray
-
-
-class Modes(NamedTuple):
-    """What Step 2 is told of the training rows; all ``(rows, ..., outputs, modes)``."""
-
-    mixture: Mixture
-    offset: np.ndarray  # the part of a row's variance around its mode's mean that is not noise
 
 
 class MixtureSteps:
@@ -92,197 +44,154 @@ class MixtureSteps:
 
     def __init__(
         self,
+        settings: "CooperativeMixture",
         key: Key,
-        settings: MixtureCooperative,
         data: Dataset,
         held_out: Dataset | None,
         stage: Stage,
     ) -> None:
-        self.key, self.settings, self.data, self.held_out = key, settings, data, held_out
-        self.stage = stage
-        *self.steps, self.out_size = data.target.shape[1:]
-        self.num_folds = settings.num_folds if settings.residuals == "cross_fit" else 0
-        self.num_folds = min(self.num_folds, len(data.x)) if len(data.x) > 1 else 0
-        self.fresh, self.skeleton = self._networks(
-            settings.network, jax.random.split(self._key("networks"), settings.num_starts)
+        self.settings, self.stage, self.key = settings, stage, Keys(key, PURPOSES)
+        self.rows = FitData.make(
+            self.key("split"),
+            data,
+            held_out,
+            num_folds=settings.num_folds if settings.residuals == "cross_fit" else 0,
+            validation_fraction=settings.validation_fraction,
         )
-        self.probe_rows = probe_rows(data)
-        check_engine(settings.engine, _one(self.fresh, 0), self.skeleton, data.x[self.probe_rows])
-        # Rows the user holds out are appended: Step 1 may watch them, nobody trains on them.
-        self.both, extra = data, None
-        if held_out is not None:
-            self.both = jax.tree.map(lambda *leaves: np.concatenate(leaves), data, held_out)
-            extra = len(data.x) + np.arange(len(held_out.x))
-        self.split: Split = split_rows(
-            np.random.default_rng(np.asarray(jax.random.key_data(self._key("split")))),
-            len(data.x),
-            self.num_folds,
-            settings.validation_fraction,
-            extra,
-        )
+        keys = jax.random.split(self.key("networks"), settings.num_starts)
+        self.fresh = self._build(settings.network, keys)
+        self.rows.check(settings.engine, self.fresh)
+        # Held-out rows are appended: Step 1 may watch them, but is not trained on them.
+        self.both = appended(data, held_out)
 
     def step_1(self) -> StepOne:
         """Train means, coefficients and a constant noise per mode, from several random starts."""
-        num_starts = self.settings.num_starts
+        num_starts, num_modes = self.settings.num_starts, self.settings.num_modes
         dtype = jax.tree.leaves(self.fresh)[0].dtype
-        log_variance = np.log(likelihood.starting_variance(self.settings.num_modes))
-        noises = jnp.full((num_starts, self.out_size, self.settings.num_modes), log_variance, dtype)
-        fresh = ModesAndNoise(self.fresh, noises)
+        log_variance = np.log(starting_variance(num_modes))
+        shape = (num_starts, self.rows.shapes.num_outputs, num_modes)
+        fresh = ModesAndNoise(self.fresh, jnp.full(shape, log_variance, dtype))
+        stage = self.stage.within("Step 1")
         trained = self._train(
-            self._key("step 1"),
-            MixtureNoiseLearned(self.skeleton),
-            fresh,
-            self.both,
-            [0] * num_starts,
-            self.stage.within("Step 1"),
+            self.key("step 1"), MixtureNoiseLearned(), fresh, self.both, [0] * num_starts, stage
         )
         best = int(np.argmin(trained.best_value))
-        return StepOne(
-            _one(fresh, best), _one(trained.params, best), trained.best_value, trained.history[best]
+        chosen, learned = (
+            jax.tree.map(lambda leaf: leaf[best], one) for one in (fresh, trained.params)
         )
+        return StepOne(chosen, learned, trained.best_value, trained.history[best])
 
-    def fold_networks(self, first: StepOne) -> Params | None:
-        """Train the networks of the folds from where the best start was: labels mostly agree then."""
-        if self.num_folds < 2:
+    def fold_networks(self, first: StepOne) -> Network | None:
+        """Train the fold networks from where the best start was: labels mostly agree then."""
+        if self.rows.num_folds < 2:
             return None
-        starts = jax.tree.map(lambda leaf: jnp.stack([leaf] * self.num_folds), first.fresh)
+        starts = jax.tree.map(lambda leaf: jnp.stack([leaf] * self.rows.num_folds), first.fresh)
+        stage = self.stage.within("Step 1 · folds")
         trained = self._train(
-            self._key("folds"),
-            MixtureNoiseLearned(self.skeleton),
-            starts,
-            self.both,
-            list(range(1, self.num_folds + 1)),
-            self.stage.within("Step 1 · folds"),
+            self.key("folds"), MixtureNoiseLearned(), starts, self.both, self._folds, stage
         )
         return trained.params.network
 
-    def fold_networks_again(self, number: int, folds: Params, noise: Noise) -> Params:
-        """Go on with the networks of the folds, now with the noise just learned."""
-        trained = self._train(
-            self._key("folds", number),
-            MixtureNoiseGiven(self.skeleton),
-            folds,
-            self._noisy(self.both, noise),
-            list(range(1, self.num_folds + 1)),
-            self.stage.within(f"Round {number} · folds"),
-        )
-        return trained.params
+    def fold_networks_again(self, number: int, folds: Network, noise: Noise) -> Network:
+        """Continue the training of the fold networks, with the noise just learned."""
+        data, stage = self._noisy(self.both, noise), self.stage.within(f"Round {number} · folds")
+        likelihood = MixtureNoiseGiven()
+        return self._train(
+            self.key("folds", number), likelihood, folds, data, self._folds, stage
+        ).params
 
-    def modes(self, first: StepOne, folds: Params | None, earlier: WholePosterior | None) -> Modes:
+    def modes(self, first: StepOne, folds: Network | None, earlier: WholeMixture | None) -> RowModes:
         """Return the modes at every training row, if possible from networks that did not see it."""
-        x, known, num_modes = self.data.x, self.data.variance[..., None], self.settings.num_modes
+        data, num_modes = self.rows.data, self.settings.num_modes
+        known = data.known_variance[..., None]
         if folds is None and earlier is not None:
-            outputs = moments(*earlier, x).mean
-            mixture, _ = split_whole(outputs, num_modes)
-            return Modes(mixture, np.broadcast_to(known, mixture.mean.shape))
-        mixture = self.mixture(evaluate(self.skeleton, first.trained.network, x))
+            mixture, _ = split_whole(moments(earlier, data.x).mean, num_modes)
+            return RowModes(mixture, np.broadcast_to(known, mixture.mean.shape))
+        mixture = self.mixture(evaluate(first.trained.network, data.x))
         if folds is None:
-            return Modes(mixture, np.broadcast_to(known, mixture.mean.shape))
-        every = self.mixture(evaluate_draws(self.skeleton, folds, x))
+            return RowModes(mixture, np.broadcast_to(known, mixture.mean.shape))
+        every = self.mixture(evaluate_draws(folds, data.x))
         order = match_labels(np.asarray(every.mean), mixture)
-        mean, log_weight = (relabelled(np.asarray(part), order) for part in every)
-        own = self.split.fold, np.arange(len(x))
-        # The spread of the fold networks is how far such a mean can be off.
-        return Modes(Mixture(mean[own], log_weight[own]), known + mean.var(axis=0, ddof=1))
+        mean, log_weight = (relabel(np.asarray(part), order) for part in every)
+        own = self.rows.split.fold, np.arange(len(data.x))
+        # The variance between the fold networks is the error of such a mean.
+        return RowModes(Mixture(mean[own], log_weight[own]), known + mean.var(axis=0, ddof=1))
 
-    def step_2(self, number: int, modes: Modes, variance: np.ndarray) -> Noise:
-        """Learn the noise of every mode by expectation-maximisation, starting from ``variance``."""
-        settings, data = self.settings, self.data
-        squared = flat((data.target[..., None] - np.asarray(modes.mixture.mean)) ** 2)
-        residuals = Residuals(squared, flat(modes.offset))
-        start, self.variance_skeleton = self._networks(
-            settings.variance_network, jax.random.split(self._key("variance network", number), 1)
+    def step_2(self, number: int, modes: RowModes, variance: np.ndarray) -> Noise:
+        """Learn the noise of every mode, starting from ``variance``."""
+        keys = jax.random.split(self.key("variance network", number), 1)
+        return learn_noise(
+            self.key("step 2", number),
+            self._build(self.settings.variance_network, keys),
+            self.rows.data,
+            modes,
+            variance,
+            self.settings,
+            self.stage.within(f"Round {number} · Step 2"),
         )
-        for repeat in range(settings.em_steps):
-            # E: to which mode each row belongs, by Bayes' rule.
-            share = likelihood.responsibilities(data.target, modes.mixture, variance + modes.offset)
-            weight = flat(data.weight[..., None] * np.maximum(np.asarray(share), FAINTEST))
-            # M: Gamma likelihood of the squared residuals of each mode, weighted by membership.
-            noise = train_variance(
-                jax.random.fold_in(self._key("step 2", number), repeat),
-                self.variance_skeleton,
-                HEAD,
-                start,
-                data._replace(weight=weight),
-                residuals,
-                settings.variance_training,
-                rescale=settings.rescale_residuals,
-                stage=self.stage.within(f"Round {number} · Step 2 · {repeat + 1}"),
-            )
-            variance = self.noise_variance(noise, data.x)
-            start = jax.tree.map(lambda leaf: leaf[None], noise.params)
-        return noise
 
     def step_3(self, number: int, noise: Noise, first: StepOne) -> Posterior:
         """Infer the Bayesian network with the noise fixed; every chain starts from Step 1's network."""
-        trained = first.trained.network
+        settings, trained, held_out = self.settings, first.trained.network, self.rows.held_out
 
-        def initialise(keys: Key) -> Params:
-            # Members of an ensemble must differ, but not in which mode is which.
-            fresh, _ = self._networks(self.settings.network, keys)
+        def initialise(keys: Key) -> Network:
+            # Members of an ensemble must differ, but not in the order of their modes.
+            fresh = self._build(settings.network, keys)
             return jax.tree.map(lambda mine, random: mine[None] + random, trained, fresh)
 
+        prior = IsotropicPrior(np.float32(settings.prior_precision))
         problem = Problem(
-            objective=Objective(
-                MixtureNoiseGiven(self.skeleton),
-                IsotropicPrior(np.float32(self.settings.prior_precision)),
-            ),
-            data=self._noisy(self.data, noise),
+            objective=Objective(MixtureNoiseGiven(), prior),
+            data=self._noisy(self.rows.data, noise),
             initialise=initialise,
             starts=jax.tree.map(lambda leaf: leaf[None], trained),
-            validation_rows=self.split.set_aside,
-            skeleton=self.skeleton,
-            held_out=None if self.held_out is None else self._noisy(self.held_out, noise),
+            validation_rows=self.rows.split.set_aside,
+            held_out=None if held_out is None else self._noisy(held_out, noise),
         )
-        return self.settings.engine.run(
-            self._key("step 3", number), problem, self.stage.within(f"Round {number} · Step 3")
-        )
-
-    def _noisy(self, data: Dataset, noise: Noise) -> Dataset:
-        """Return rows with all of the noise that each of their modes has."""
-        learned = self.noise_variance(noise, data.x)
-        return data._replace(variance=data.variance[..., None] + learned)
+        stage = self.stage.within(f"Round {number} · Step 3")
+        return settings.engine.run(self.key("step 3", number), problem, stage)
 
     def noise_variance(self, noise: Noise, x: np.ndarray) -> np.ndarray:
         """Return the noise of every mode, ``(rows, ..., outputs, modes)``."""
-        flat_variance = aleatoric_variance(self.variance_skeleton, HEAD, noise, x)
-        return by_mode(flat_variance, self.settings.num_modes)
+        return noise_of_modes(noise, x, self.settings.num_modes)
+
+    def mixture(self, raw: np.ndarray) -> Mixture:
+        """Return the meaning of the network's outputs."""
+        return from_network(raw, self.settings.num_modes)
+
+    @property
+    def _folds(self) -> list[int]:
+        """Places of the fold networks in the split; the mean network has place 0."""
+        return list(range(1, self.rows.num_folds + 1))
+
+    def _noisy(self, data: Dataset, noise: Noise) -> NoisyDataset:
+        """Return rows with all of the noise of each mode."""
+        variance = data.known_variance[..., None] + self.noise_variance(noise, data.x)
+        return NoisyDataset(data.x, data.target, data.weight, variance)
 
     def _train(
         self,
         key: Key,
         log_likelihood: LogLikelihood,
-        starts: Params,
-        data: Dataset,
+        starts: Network | ModesAndNoise,
+        data: Rows,
         runs: list[int],
         stage: Stage,
     ) -> Trained:
-        """Train a fleet to the best epoch on watched rows; ``runs`` says whose rows each one sees."""
-        decay = IsotropicPrior.decay(self.settings.weight_decay, data.weight[self.split.train_rows[0]])
+        """Train a fleet to the best epoch; ``runs`` are the places of its rows in the split."""
+        split = self.rows.split
+        decay = IsotropicPrior.decay(self.settings.weight_decay, data.weight[split.train_rows[0]])
         return train(
             key,
             Objective(log_likelihood, decay),
             starts,
             data,
-            pad_rows([self.split.train_rows[run] for run in runs]),
+            pad_rows([split.train_rows[run] for run in runs]),
             self.settings.mean_training,
-            watch_rows=pad_rows([self.split.watch_rows[run] for run in runs]),
+            watch_rows=pad_rows([split.watch_rows[run] for run in runs]),
             stage=stage,
         )
 
-    def mixture(self, raw: np.ndarray) -> Mixture:
-        """Return what the network's outputs mean."""
-        return likelihood.from_network(raw, self.settings.num_modes)
-
-    def _networks(self, recipe: Any, keys: Key) -> tuple[Params, Any]:
+    def _build(self, recipe: object, keys: Key) -> Network:
         # Both networks have two numbers for every mode of every output.
-        out_size = 2 * self.settings.num_modes * self.out_size
-        return build_networks(recipe, self.data.x.shape[1:], out_size, keys, steps=tuple(self.steps))
-
-    def _key(self, purpose: str, number: int = 0) -> Key:
-        purposes = ("networks", "split", "step 1", "folds", "variance network", "step 2", "step 3")
-        return jax.random.fold_in(self.key, number * len(purposes) + purposes.index(purpose))
-
-
-def _one(stacked: Any, index: int) -> Any:
-    return jax.tree.map(lambda leaf: leaf[index], stacked)
+        return self.rows.shapes.build(recipe, 2 * self.settings.num_modes, keys)

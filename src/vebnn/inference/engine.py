@@ -1,0 +1,115 @@
+"""The contract of inference engines: what each is given, what it returns, and what it can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import jax
+import numpy as np
+
+from vebnn.core.types import Array, Dataset, Key, NoisyDataset, Params
+from vebnn.networks import Network
+from vebnn.training import Objective, Stage, Training
+
+
+class Problem(NamedTuple):
+    """A posterior to explore. It says nothing of where the noise in it comes from."""
+
+    objective: Objective
+    data: NoisyDataset | Dataset
+    initialise: Callable[[Key], Network]  # fresh networks, one per key
+    starts: Network  # warm starts, stacked: trained networks
+    validation_rows: np.ndarray  # rows for early stopping, for engines that optimise
+    monitor: Callable[[Params, Any], Array] | None = None  # early stopping's criterion, if not the NLL
+    held_out: NoisyDataset | Dataset | None = None  # never trained on; replaces the validation rows
+
+    def warm_starts(self, num_runs: int) -> Network:
+        """Return one warm start per run; with more runs than starts, starts are reused in turn."""
+        num_starts = jax.tree.leaves(self.starts)[0].shape[0]
+        order = np.arange(num_runs) % num_starts
+        return jax.tree.map(lambda leaf: leaf[order], self.starts)
+
+
+class Posterior(NamedTuple):
+    """Draws of the network, and the engine's diagnostics."""
+
+    draws: Any  # stacked networks, leaves (chains, draws, ...); see vebnn.inference.evaluation.Shared
+    trace: Array  # (chains, epochs): the objective per row
+    markov: bool  # draws of a chain follow one another, so R-hat and effective size make sense
+    info: Mapping[str, np.ndarray]  # diagnostics of this engine alone, one entry per chain
+
+
+class Budget(NamedTuple):
+    """How long an experiment of the paper trains, samples and maximises an ELBO."""
+
+    training: Training
+    chains: Mapping[str, int]  # settings that all stochastic gradient samplers have
+    elbo: Training
+
+
+class Engine(ABC):
+    """Abstract: an inference algorithm. A subclass is a frozen dataclass whose fields are settings.
+
+    Class attributes state what the engine can do:
+
+    - ``needs_likelihood``: it follows the gradient of a log posterior, so that the loss must be a
+      log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
+    - ``needs_dropout``: its draws are dropout masks.
+    - ``mean_field``: it fits an independent distribution to every weight.
+    """
+
+    needs_likelihood: ClassVar[bool] = True
+    needs_dropout: ClassVar[bool] = False
+    mean_field: ClassVar[bool] = False
+
+    @abstractmethod
+    def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
+        """Return draws from (an approximation of) the posterior of ``problem``."""
+
+    @classmethod
+    def for_rows(cls, num_rows: int) -> Self:
+        """Return settings that need no tuning; the engine's defaults unless overridden."""
+        return cls()
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> Self:
+        """Return settings with the lengths of one of the paper's experiments."""
+        return cls()
+
+    @property
+    def num_starts(self) -> int:
+        """How many warm starts it uses."""
+        return 1
+
+    def with_learning_rate(self, rate: float) -> Self:
+        """Return the engine with a learning rate that was compared on trained networks."""
+        return self
+
+    def with_short_steps(self) -> Self:
+        """Return the engine with steps too short to jump from one mode of the noise to another."""
+        return self
+
+    def check(self, network: Network, x: Array) -> None:
+        """Refuse, before any training, a network the engine cannot use; ``x`` are some rows."""
+
+    def posterior_like(self, network: Network) -> Any:
+        """Return draws of the form of this engine's posterior, to be filled with saved arrays."""
+        return network
+
+
+class PointEngine(Engine):
+    """Abstract: an engine that minimises, with a ``training`` among its settings."""
+
+    needs_likelihood = False
+    training: Training
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> Self:
+        """Return an engine that trains as long as the experiment's other networks."""
+        return cls(training=budget.training)  # type: ignore[call-arg]
+
+    def with_learning_rate(self, rate: float) -> Self:
+        """Return the engine with this learning rate."""
+        training = replace(self.training, learning_rate=rate)
+        return replace(self, training=training)  # type: ignore[type-var]

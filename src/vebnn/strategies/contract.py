@@ -1,0 +1,126 @@
+"""The contract of strategies: settings that fit, and a result that predicts and saves itself."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import numpy as np
+
+from vebnn.core.types import Dataset, Key
+from vebnn.inference import Engine, Posterior
+from vebnn.likelihoods.heads import Parts
+from vebnn.networks import Network, build_networks
+from vebnn.prediction import Components
+from vebnn.training import Stage
+
+
+class Shapes(NamedTuple):
+    """Sizes of one row of the data."""
+
+    in_shape: tuple[int, ...]  # of one example
+    steps: tuple[int, ...]  # axes of one target before its outputs, such as time
+    num_outputs: int
+
+    @classmethod
+    def of(cls, data: Dataset) -> "Shapes":
+        """Return the sizes of the rows of a data set."""
+        *steps, num_outputs = data.target.shape[1:]
+        return cls(data.x.shape[1:], tuple(steps), num_outputs)
+
+    def build(self, recipe: Any, parts: int, keys: Key) -> Network:
+        """Return one network per key, stacked, with ``parts`` numbers for each output."""
+        return build_networks(recipe, self.in_shape, parts * self.num_outputs, keys, steps=self.steps)
+
+    def like(self, recipe: Any, parts: int) -> Network:
+        """Return a network of the right structure, to be filled with saved weights."""
+        return self.build(recipe, parts, jax.random.split(jax.random.key(0), 1))
+
+
+class Saved(NamedTuple):
+    """What a model file holds of a :class:`Fitted`."""
+
+    story: Mapping[str, Any]
+    fill: Callable[[str, Any], Any]  # (name, like) → the arrays of that name, in the form of ``like``
+    markov: bool
+    info: tuple[str, ...]  # names of the engine's diagnostics
+
+    def posterior(self, engine: Engine, network: Network) -> Posterior:
+        """Return the posterior that an engine has found for a network."""
+        draws = self.fill("draws", engine.posterior_like(network))
+        info = {name: self.fill(f"info.{name}", None) for name in self.info}
+        return Posterior(draws, self.fill("trace", None), self.markov, info)
+
+    def common(self, engine: Engine, network: Network) -> dict[str, Any]:
+        """Return the fields that every :class:`Fitted` has."""
+        probes = {name: self.fill(name, None) for name in ("probe", "probe_x")}
+        return {"posterior": self.posterior(engine, network), **probes}
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted(ABC):
+    """Abstract: a fitted strategy, in standardised units.
+
+    Args:
+      posterior: draws of the network, from the inference engine.
+      probe: means that the draws predict at some training rows, ``(chains, draws, rows, ..., outputs)``;
+        NaN in padding.
+      probe_x: the inputs of these rows.
+    """
+
+    posterior: Posterior
+    probe: np.ndarray
+    probe_x: np.ndarray
+
+    published: ClassVar[tuple[str, ...]] = ()  # fields that estimators show, with a trailing _
+
+    @abstractmethod
+    def parts(self, x: np.ndarray) -> Parts:
+        """Return mean, aleatoric and epistemic variance."""
+
+    @abstractmethod
+    def components(self, x: np.ndarray) -> Components:
+        """Return the Gaussians of the predictive mixture."""
+
+    @abstractmethod
+    def pieces(self) -> dict[str, Any]:
+        """Return the arrays to save beside those of every fitted strategy, as named pytrees."""
+
+    @abstractmethod
+    def story(self) -> dict[str, Any]:
+        """Return what else to save, as JSON."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return all arrays to save, as named pytrees."""
+        info = {f"info.{name}": value for name, value in self.posterior.info.items()}
+        return {
+            "draws": self.posterior.draws,
+            "trace": self.posterior.trace,
+            "probe": self.probe,
+            "probe_x": self.probe_x,
+            **info,
+            **self.pieces(),
+        }
+
+
+class Strategy(ABC):
+    """Abstract: settings of a strategy, complete and checked. A subclass is a frozen dataclass."""
+
+    network: Any
+    engine: Engine
+
+    @abstractmethod
+    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> Fitted:
+        """Learn from standardised rows.
+
+        Args:
+          key: random key; the same key gives the same result on the same machine.
+          data: training rows.
+          held_out: rows for early stopping and validation scores, never trained on.
+          stage: progress and checkpoints of the work.
+        """
+
+    @abstractmethod
+    def revive(self, shapes: Shapes, saved: Saved) -> Fitted:
+        """Return what :meth:`fit` returned, from saved arrays and JSON."""

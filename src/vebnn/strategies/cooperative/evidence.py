@@ -1,0 +1,39 @@
+"""The log marginal likelihood LMglk, by which Algorithm 1 stops Step 2 and chooses a round."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import logsumexp
+
+from vebnn.core.types import Array, NoisyDataset
+from vebnn.inference.evaluation import by_blocks, map_draws
+from vebnn.likelihoods import gaussian
+from vebnn.training import all_rows
+from vebnn.training.batches import take
+
+
+def log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
+    """Return LMglk = log E_θ[p(y | θ, φ)] over pooled draws, on the given rows (Algorithm 1)."""
+    return _log_marginal_likelihood(draws, take(observed, np.asarray(all_rows(len(observed.x))[0])))
+
+
+@eqx.filter_jit
+def _log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
+    def log_likelihood(network: Any) -> Array:
+        return total_log_prob(by_blocks(jax.vmap(network), observed.x), observed)
+
+    return log_mean_exp(map_draws(log_likelihood, draws))
+
+
+def total_log_prob(outputs: Array, observed: NoisyDataset) -> Array:
+    """Return Σ log N(y | outputs, noise variance), weighted."""
+    log_prob = gaussian.log_prob(observed.target, outputs, observed.noise_variance)
+    return jnp.sum(observed.weight * log_prob)
+
+
+def log_mean_exp(values: Array) -> Array:
+    """Return the log of the mean of exp(values)."""
+    return logsumexp(values) - jnp.log(values.shape[0])

@@ -1,0 +1,68 @@
+"""Scores of a round: how well it predicts rows it has not seen; and which round is chosen."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special, stats
+
+from vebnn.core.types import NoisyDataset
+from vebnn.inference.evaluation import Moments
+
+
+class Round(NamedTuple):
+    """Scores of one round."""
+
+    number: int
+    log_marginal_likelihood: float  # LMglk per observation, on the training rows
+    validation_nll: float  # per observation, in standardised units
+    validation_kind: str  # "held out" rows, or "leave one out" from the draws
+    typical_noise_std: float  # root mean aleatoric variance, in standardised units
+    variance_epochs: int
+
+
+def choose_round(rounds: list[Round], criterion: str) -> int:
+    """Return the place of the best round by ``"last"``, ``"validation"`` or ``"marginal_likelihood"``."""
+    if criterion == "last":
+        return len(rounds) - 1
+    if criterion == "validation":
+        return int(np.argmin([one.validation_nll for one in rounds]))
+    # Algorithm 1: arg max over i > 1; with K = 1 there is only one round.
+    later = range(1, len(rounds)) if len(rounds) > 1 else range(1)
+    return max(later, key=lambda index: rounds[index].log_marginal_likelihood)
+
+
+def held_out_nll(prediction: Moments, observed: NoisyDataset) -> float:
+    """Return the NLL per observation of N(mean of draws, noise + variance of draws) (eq. 11).
+
+    Args:
+      prediction: mean and variance over draws.
+      observed: rows that were not trained on.
+    """
+    total_std = np.sqrt(observed.noise_variance + prediction.variance)
+    log_density = stats.norm.logpdf(observed.target, prediction.mean, total_std)
+    return float(-np.average(log_density, weights=observed.weight))
+
+
+def leave_one_out_nll(outputs: np.ndarray, observed: NoisyDataset) -> float:
+    """Estimate the NLL per observation of rows left out one at a time, from draws that saw them."""
+    noise_std = np.sqrt(observed.noise_variance)
+    return leave_one_out(stats.norm.logpdf(observed.target, outputs, noise_std), observed.weight)
+
+
+def leave_one_out(log_density: np.ndarray, weight: np.ndarray) -> float:
+    """Return the NLL per observation of rows left out one at a time, from draws that saw them.
+
+    Importance sampling: a draw is weighted by one over the likelihood of the row, truncated at √draws
+    times the average weight (Ionides 2008). Unlike the likelihood of the training rows, it does not
+    favour a noise that is too small.
+
+    Args:
+      log_density: of each target under each draw, ``(draws, rows, ..., outputs)``.
+      weight: how often each target counts, ``(rows, ..., outputs)``.
+    """
+    # Outputs of a row are left out together.
+    by_row = (weight * log_density).reshape(*log_density.shape[:2], -1).sum(-1)
+    largest = special.logsumexp(-by_row, axis=0) - 0.5 * np.log(len(log_density))
+    log_weight = np.minimum(-by_row, largest)
+    log_weight -= special.logsumexp(log_weight, axis=0)
+    return float(-special.logsumexp(log_weight + by_row, axis=0).sum() / weight.sum())

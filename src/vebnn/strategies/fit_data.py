@@ -1,0 +1,102 @@
+"""The rows of one fit: training rows, their folds, held-out rows and probes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from vebnn.core.types import Dataset, Key, Rows
+from vebnn.inference import Engine, Posterior
+from vebnn.inference.evaluation import mask_padding, probe_rows
+from vebnn.networks import Network
+from vebnn.strategies.contract import Shapes
+from vebnn.training import Split, split_rows
+
+
+class Keys(NamedTuple):
+    """A random key for every purpose and round."""
+
+    key: Key
+    purposes: tuple[str, ...]
+
+    def __call__(self, purpose: str, number: int = 0) -> Key:
+        """Return the key of a purpose in a round."""
+        place = number * len(self.purposes) + self.purposes.index(purpose)
+        return jax.random.fold_in(self.key, place)
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """Rows, and which run trains on which of them.
+
+    Args:
+      data: training rows.
+      held_out: rows that are never trained on, if given.
+      split: folds and validation rows; held-out rows have the numbers after the training rows.
+      shapes: sizes of one row.
+    """
+
+    data: Dataset
+    held_out: Dataset | None
+    split: Split
+    shapes: Shapes
+
+    @classmethod
+    def make(
+        cls,
+        key: Key,
+        data: Dataset,
+        held_out: Dataset | None,
+        *,
+        num_folds: int,
+        validation_fraction: float,
+    ) -> "FitData":
+        """Split the rows at random; ``num_folds`` is 0 for no folds, and never exceeds the rows."""
+        num_rows = len(data.x)
+        extra = None if held_out is None else num_rows + np.arange(len(held_out.x))
+        split = split_rows(
+            np.random.default_rng(np.asarray(jax.random.key_data(key))),
+            num_rows,
+            min(num_folds, num_rows) if num_rows > 1 else 0,
+            validation_fraction,
+            extra,
+        )
+        return cls(data, held_out, split, Shapes.of(data))
+
+    @property
+    def num_folds(self) -> int:
+        """Number of folds."""
+        return len(self.split.train_rows) - 1
+
+    @cached_property
+    def probe_rows(self) -> np.ndarray:
+        """Numbers of the training rows at which draws are evaluated for scores and diagnostics."""
+        return probe_rows(self.data)
+
+    @cached_property
+    def probes(self) -> Dataset:
+        """These rows."""
+        return jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
+
+    def check(self, engine: Engine, networks: Network) -> None:
+        """Refuse, before any training, a network that the engine cannot use."""
+        engine.check(first(networks), self.probes.x)
+
+    def probe_of(self, posterior: Posterior, means: np.ndarray) -> np.ndarray:
+        """Arrange the pooled draws' means at the probes by chains, with NaN in padding."""
+        means = mask_padding(means, self.probes.weight)
+        return means.reshape(posterior.trace.shape[0], -1, *means.shape[1:])
+
+
+def appended(data: Rows, held_out: Rows | None) -> Rows:
+    """Append held-out rows, which early stopping may then watch by their numbers."""
+    if held_out is None:
+        return data
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves), data, held_out)
+
+
+def first(stacked: Network) -> Network:
+    """Return the first of some stacked networks."""
+    return jax.tree.map(lambda leaf: leaf[0], stacked)

@@ -1,0 +1,80 @@
+"""The result of a joint method: it predicts, and says what to save."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from vebnn.inference import Posterior
+from vebnn.inference.evaluation import Shared, evaluate_draws, moments, pool_chains
+from vebnn.likelihoods.heads import Head, Parts, PredictedParts
+from vebnn.prediction import Components
+from vebnn.strategies.contract import Fitted
+
+
+class Trial(NamedTuple):
+    """One of the settings that were compared."""
+
+    learning_rate: float
+    beta: float
+    validation_nll: float  # per observation, in standardised units
+    best_epoch: int
+
+
+@dataclass(frozen=True, eq=False)
+class FittedJoint(Fitted):
+    """Draws of the network, and the settings that were chosen.
+
+    Args:
+      head: what the outputs of the network mean.
+      constant_variance: noise beside that of the head, ``(outputs,)``.
+      learning_rate: the chosen one.
+      beta: the chosen one.
+      trials: all that were compared; empty if there was nothing to choose.
+    """
+
+    head: Head
+    constant_variance: np.ndarray
+    learning_rate: float
+    beta: float
+    trials: tuple[Trial, ...]
+
+    published: ClassVar[tuple[str, ...]] = ("learning_rate", "beta", "trials")
+
+    def parts(self, x: np.ndarray) -> Parts:
+        """Return mean, aleatoric and epistemic variance (law of total variance).
+
+        Noise is the mean over draws; the epistemic variance is that of the draws' means, plus what
+        each draw predicts of its own.
+        """
+        mean, spread = moments(predicted_parts(self.posterior, self.head), x)
+        means = Parts(*np.split(mean, 3, axis=-1))
+        between = np.split(spread, 3, axis=-1)[0]
+        return Parts(
+            means.mean,
+            means.aleatoric_variance + self.constant_variance,
+            means.epistemic_variance + between,
+        )
+
+    def components(self, x: np.ndarray) -> Components:
+        """Return one Gaussian per draw."""
+        outputs = evaluate_draws(predicted_parts(self.posterior, self.head), x)
+        mean, aleatoric, epistemic = np.split(outputs, 3, axis=-1)
+        return Components.of_draws(mean, aleatoric + self.constant_variance + epistemic)
+
+    def pieces(self) -> dict[str, Any]:
+        """Return the constant noise."""
+        return {"constant_variance": self.constant_variance}
+
+    def story(self) -> dict[str, Any]:
+        """Return what was chosen, and from what."""
+        return {
+            "learning_rate": self.learning_rate,
+            "beta": self.beta,
+            "trials": [trial._asdict() for trial in self.trials],
+        }
+
+
+def predicted_parts(posterior: Posterior, head: Head) -> PredictedParts:
+    """Return pooled draws of networks that output what the head predicts."""
+    return PredictedParts(pool_chains(posterior.draws), Shared(head))

@@ -13,7 +13,7 @@ from vebnn.serialization import folders
 from vebnn.serialization.files import new_folder
 from vebnn.serialization.folders import MODEL, TABLE, SavedFolder
 
-NAMES = {MODEL.description, *MODEL.files.values()}
+NAMES = MODEL.names
 BODY = {"kind": "test", "numbers": [1, 2.5, None]}
 ARRAYS = {"draws/0": np.arange(4.0)}
 

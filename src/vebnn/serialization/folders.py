@@ -68,6 +68,11 @@ class Format:
         """Name of the JSON file."""
         return f"{self.name}.json"
 
+    @property
+    def names(self) -> set[str]:
+        """Names of all files."""
+        return {self.description, *self.files.values()}
+
     def write(
         self, folder: Path, body: dict[str, Any], arrays: Mapping[str, Mapping[str, np.ndarray]]
     ) -> None:

@@ -138,5 +138,5 @@ def test_interrupted_chains_are_resumed_from_their_checkpoint(linear, tmp_path) 
 
 def test_checkpoint_of_other_work_is_refused(linear, tmp_path) -> None:
     train_linear(linear, Stage("Step 1", Checkpoint(tmp_path, "mine")))
-    with pytest.raises(ValueError, match="was made with other data, settings or random_state"):
+    with pytest.raises(ValueError, match="was made with other data, settings, random_state"):
         train_linear(linear, Stage("Step 1", Checkpoint(tmp_path, "yours")))

@@ -1,8 +1,9 @@
-"""Files that are whole or absent: written to a temporary name, then renamed."""
+"""Files and folders that are whole or absent: written under a temporary name, then renamed."""
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -43,6 +44,45 @@ def replace_folder(new: Path, folder: Path) -> None:
         os.replace(old, folder)
         raise
     shutil.rmtree(old)
+
+
+def check_target(folder: str | Path, names: Collection[str]) -> None:
+    """Check that a folder can be written or replaced, before long work for it begins.
+
+    Args:
+      folder: the target.
+      names: the files that may be there, because they will be replaced.
+
+    Raises:
+      FileExistsError: if it is a file, or holds other files.
+      NotADirectoryError: if a file is in the way.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file. Choose the name of a new folder for the model.")
+    if folder.exists() and not {path.name for path in folder.iterdir()} <= set(names):
+        raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
+    if any(parent.exists() and not parent.is_dir() for parent in folder.absolute().parents):
+        raise NotADirectoryError(f"A file is in the way of the folder {folder}. Choose another one.")
+
+
+@contextmanager
+def new_folder(folder: str | Path, names: Collection[str]) -> Iterator[Path]:
+    """Yield an empty folder to fill; on success it replaces ``folder``, else it is removed.
+
+    Args:
+      folder: the target.
+      names: the files that may be there and are replaced; see :func:`check_target`.
+    """
+    folder = Path(folder)
+    check_target(folder, names)
+    temporary = temporary_name(folder)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        replace_folder(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str]) -> None:

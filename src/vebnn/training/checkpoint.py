@@ -1,6 +1,5 @@
 """Checkpoints: the state of every stage on disk, so that an interrupted fit can be resumed."""
 
-import hashlib
 import re
 import time
 from pathlib import Path
@@ -11,22 +10,23 @@ import jax.numpy as jnp
 import numpy as np
 
 import vebnn
-from vebnn.serialization.files import read_arrays, write_arrays
+from vebnn.serialization.arrays import checksum, read_part, write_part
+from vebnn.serialization.trees import arrays_of, fill
 
 State = TypeVar("State")
 _SUFFIX = ".stage.safetensors"
 
 
 class Checkpoint:
-    """Keeps the state of every stage in a folder until the work is finished.
+    """Keeps the state of every stage in a folder until the fit is finished.
 
-    Stages run in a fixed order from a fixed key, so going through them again, each from where it
-    was, gives exactly what an uninterrupted run would have given.
+    Stages run in a fixed order from a fixed key, so resuming each of them from its saved state gives
+    exactly the result of an uninterrupted run.
 
     Args:
-      folder: where to keep the files.
+      folder: for the files, one per stage.
       fingerprint: a digest of all that decides the result; see :func:`fingerprint`.
-      seconds: the least time between two writes of a stage; its end and Ctrl-C are always written.
+      seconds: the least time between two writes of a stage; its end and Ctrl-C always write.
     """
 
     def __init__(self, folder: str | Path, fingerprint: str, seconds: float = 5.0) -> None:
@@ -40,29 +40,28 @@ class Checkpoint:
         """Return the saved state of the stage, if there is one.
 
         Raises:
-          ValueError: if it belongs to other data or settings.
+          ValueError: if it is damaged, or belongs to other data, settings or another version.
         """
         path = self._path(stage)
         if not path.exists():
             return state
-        arrays, metadata = read_arrays(path)
-        if metadata.get("fingerprint") != self._fingerprint:
+        arrays = read_part(path, self._fingerprint, "`checkpoint`")
+        try:
+            return jax.tree.map(jnp.asarray, fill("state", state, arrays))
+        except ValueError:
             raise ValueError(
-                f"The `checkpoint` in {self._folder} was made with other data, settings or "
-                f"random_state. Delete the folder or choose another one."
-            )
-        leaves, structure = jax.tree.flatten(state)
-        saved = [_like(arrays[str(number)], leaf) for number, leaf in enumerate(leaves)]
-        return jax.tree.unflatten(structure, saved)
+                f"The `checkpoint` {path} lacks arrays of this stage or has others. Delete the folder "
+                f"{self._folder} and fit again."
+            ) from None
 
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
-        """Save the state of the stage, if it is time to."""
+        """Save the state of the stage if the last write is long ago or the stage is finished."""
         self._unwritten = (stage, state)
         if done >= total or time.monotonic() - self._last_write >= self._seconds:
             self._write()
 
     def close(self, finished: bool) -> None:
-        """Forget what is finished; keep what was interrupted."""
+        """Delete the files of a finished fit; write the last state of an interrupted one."""
         if not finished:
             self._write()
             return
@@ -75,8 +74,7 @@ class Checkpoint:
         if self._unwritten is None:
             return
         stage, state = self._unwritten
-        arrays = {str(number): _plain(leaf) for number, leaf in enumerate(jax.tree.leaves(state))}
-        write_arrays(self._path(stage), arrays, {"fingerprint": self._fingerprint})
+        write_part(self._path(stage), arrays_of("state", state), self._fingerprint)
         self._unwritten, self._last_write = None, time.monotonic()
 
     def _path(self, stage: str) -> Path:
@@ -88,27 +86,12 @@ def fingerprint(settings: Any, data: Any, seed: int) -> str:
     """Return a digest of all that decides what a fit computes.
 
     Args:
-      settings: its repr is taken, without the addresses of functions, which change from process to
-        process; arrays in networks of the user's own are taken whole.
+      settings: enter by their repr without the addresses of functions, which differ between
+        processes; arrays in a user's own networks enter whole.
       data: pytree of arrays.
       seed: of the random numbers.
     """
     words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
-    digest = hashlib.sha256(words.encode())
-    networks = (settings.network, settings.variance_network)
-    for leaf in jax.tree.leaves((data, networks)):
-        if isinstance(leaf, np.ndarray | jax.Array):
-            digest.update(repr((leaf.shape, leaf.dtype)).encode() + _plain(leaf).tobytes())
-    return digest.hexdigest()
-
-
-def _plain(leaf: Any) -> np.ndarray:
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        leaf = jax.random.key_data(leaf)
-    return np.asarray(leaf)
-
-
-def _like(saved: np.ndarray, leaf: Any) -> Any:
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(jnp.asarray(saved))
-    return jnp.asarray(saved, leaf.dtype)
+    leaves = jax.tree.leaves((data, settings.network, settings.variance_network))
+    arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray | jax.Array)]
+    return checksum(words, arrays_of("", arrays))

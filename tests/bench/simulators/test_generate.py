@@ -9,7 +9,7 @@ from vebnn.bench.simulators.plasticity import NotConverged, Solver, simulate
 from vebnn.bench.simulators.plasticity.generate import generate, noise_to_signal
 from vebnn.bench.simulators.plasticity.plan import Plan, draw_inputs, draw_weights
 from vebnn.datasets.plasticity import SAMPLE_FOLDER, load_plasticity
-from vebnn.serialization.files import write_arrays
+from vebnn.serialization.arrays import write_part
 
 SMALL = Plan(material=2, train=4, test=2, sves=3, grid=8, steps=6, seed=1)
 
@@ -118,8 +118,8 @@ def test_failure_names_path_element_and_step_and_keeps_what_is_done(
 
 def test_parts_of_other_settings_are_refused(tmp_path: Path) -> None:
     stale = tmp_path / "material_2.parts" / "000000.part.safetensors"
-    write_arrays(stale, {"stress": np.zeros(1)}, {"fingerprint": "other"})
-    with pytest.raises(ValueError, match=r"material_2.parts holds parts .* other settings"):
+    write_part(stale, {"stress": np.zeros(1)}, "other")
+    with pytest.raises(ValueError, match=r"other data, settings.* Delete the folder .*material_2.parts"):
         generate(SMALL, tmp_path, num_workers=1)
 
 

@@ -196,5 +196,5 @@ def test_a_checkpoint_of_other_data_is_refused(data, tmp_path, monkeypatch):
         patch.setattr(Checkpoint, "report", interrupted)
         with pytest.raises(KeyboardInterrupt):
             quick(checkpoint=tmp_path / "c").fit(*data)
-    with pytest.raises(ValueError, match="made with other data, settings or random_state"):
+    with pytest.raises(ValueError, match="made with other data, settings, random_state"):
         quick(checkpoint=tmp_path / "c").fit(data[0], -data[1])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -10,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vebnn.bench.simulators.plasticity.crew import work_off
-from vebnn.bench.simulators.plasticity.parts import Parts
 from vebnn.bench.simulators.plasticity.plan import Inputs, Plan, draw_inputs, draw_weights, versions
 from vebnn.bench.simulators.plasticity.solver import Solver, simulate
 from vebnn.core.arguments import require_whole
 from vebnn.core.devices import available_cores
+from vebnn.serialization.arrays import checksum, read_part, write_part
 from vebnn.serialization.files import write_bytes
 
 _RUNS_PER_PART = 5  # a few seconds of work: the most that a kill can cost each worker
+_SUFFIX = ".part.safetensors"
 
 Report = Callable[[int, int], Any]
 
@@ -58,8 +60,12 @@ def generate(
         num_workers = available_cores()
     require_whole("num_workers", num_workers, 1)
     target = Path(folder) / f"{plan.name}.npz"
-    parts = Parts(target.with_suffix(".parts"), plan.description() | versions())
-    done = parts.read()
+    parts = target.with_suffix(".parts")
+    fingerprint = checksum(json.dumps(plan.description() | versions(), sort_keys=True), {})
+    done = {
+        int(path.name.removesuffix(_SUFFIX)): read_part(path, fingerprint, "part")
+        for path in sorted(parts.glob(f"[0-9]*{_SUFFIX}"))
+    }
     if _is_finished(target, plan, resumed=bool(done)):
         return target
 
@@ -72,13 +78,13 @@ def generate(
     left = [number for number in range(len(chunks)) if number not in done]
     with closing(work_off(_run_all, [chunks[number] for number in left], num_workers)) as results:
         for which, arrays in results:
-            parts.write(left[which], arrays)
+            write_part(parts / f"{left[which]:06d}{_SUFFIX}", arrays, fingerprint)
             done[left[which]] = arrays
             finished += len(chunks[left[which]])
             report(finished, len(runs))
 
     _write(target, plan, inputs, [done[number] for number in range(len(chunks))])
-    parts.delete()
+    shutil.rmtree(parts, ignore_errors=True)
     return target
 
 

@@ -1,11 +1,12 @@
-"""What all estimators share: checks, units, prediction, saving."""
+"""What all estimators share: fit, predict, calibrate, save."""
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import jax
 import numpy as np
@@ -14,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vebnn.calibration import METHODS, Calibration, learn
-from vebnn.calibration.apply import calibrated as recalibrated
+from vebnn.calibration import CALIBRATIONS, Calibration, learn
+from vebnn.calibration import calibrated as apply_calibration
 from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.compilation import evict_compiled_programs
-from vebnn.core.types import Dataset, Key, Params
+from vebnn.core.types import Dataset
 from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
 from vebnn.estimators.rows import (
     Rows,
@@ -27,7 +28,7 @@ from vebnn.estimators.rows import (
     restore_on_failure,
     rows_that_count,
 )
-from vebnn.inference import ENGINES, Engine, Posterior
+from vebnn.inference import ENGINES, Engine
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -35,24 +36,28 @@ from vebnn.inference.diagnostics import (
     diagnose_chains,
     to_arviz,
 )
-from vebnn.likelihoods.heads import Parts
 from vebnn.prediction import Components, Prediction
+from vebnn.strategies.contract import Fitted, Strategy
 from vebnn.training import Observer, Stage, Training
 from vebnn.training.checkpoint import Checkpoint, fingerprint
 from vebnn.training.progress import Observers, Progress
 
-Fill = Callable[[str, Params], Any]
+Settings = TypeVar("Settings", bound=Strategy)
 
 
 class Regressor(RegressorMixin, Rows, ABC):
-    """Abstract: a regressor that is fitted in standardised units and answers in the user's."""
+    """Abstract: a regressor that is fitted in standardised units and predicts in the user's."""
 
     network: Any
     inference: Any
-    learning_rates: Any
     random_state: Any
     verbose: int
     checkpoint: str | Path | None
+    fitted_: Fitted
+
+    @abstractmethod
+    def _strategy(self, num_rows: int) -> Strategy:
+        """Check every argument, fill in those left open, and return the strategy."""
 
     def fit(
         self,
@@ -78,7 +83,7 @@ class Regressor(RegressorMixin, Rows, ABC):
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
-            noise beyond it is then learned.
+            noise beyond it is learned.
           X_val: rows for early stopping and validation NLL; never trained on.
           y_val: their targets.
           y_std_val: known std of their measurement error, like ``y_std``.
@@ -86,7 +91,7 @@ class Regressor(RegressorMixin, Rows, ABC):
             These rows have also stopped the training early, as in the paper. If that matters, leave
             this out, and calibrate on other rows after the fit.
         """
-        self._settings(num_rows=1)  # complain about arguments before looking at the data
+        self._strategy(num_rows=1)  # wrong arguments are refused before the data are read
         if calibrate is not None and calibrate is not False:
             self._check_calibration("calibrate", calibrate)
             if X_val is None:
@@ -98,22 +103,12 @@ class Regressor(RegressorMixin, Rows, ABC):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         if X_val is not None and (y_std is None) != (y_std_val is None):
             raise ValueError(
-                "The `y_std` and `y_std_val` must be given together, or rows would be taken for exact. "
-                "Got only one of them."
+                "The `y_std` and `y_std_val` must be given together, otherwise some rows are treated as "
+                "noise-free. Got only one of them."
             )
         with restore_on_failure(self):
             data, held_out = self._prepare(X, y, sample_weight, y_std, X_val, y_val, y_std_val)
-            settings = self._settings(len(data.x))
-            evict_compiled_programs()
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            watchers: list[Observer] = [Progress()] if self.verbose else []
-            if self.checkpoint is not None:
-                same = fingerprint(settings, (data, held_out), seed)
-                watchers.append(Checkpoint(self.checkpoint, same))
-            with Observers(watchers) as observers:
-                self.fitted_ = self._learn(
-                    jax.random.key(seed), settings, data, held_out, Stage("", observers)
-                )
+            self.fitted_ = self._learn(data, held_out)
             self._publish()
             self.calibration_: Calibration | None = None
         if calibrate:
@@ -126,7 +121,7 @@ class Regressor(RegressorMixin, Rows, ABC):
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, y_std: Any, X_val: Any, y_val: Any, y_std_val: Any
     ) -> tuple[Dataset, Dataset | None]:
-        """Check rows, learn their units, and bring them into these; what counts nowhere is left out."""
+        """Check rows, learn their units and standardise them; rows of weight zero are left out."""
         names = getattr(y, "columns", None)
         X, y = self._rows(X, y, reset=True)
         self.target_names_ = None if names is None else tuple(map(str, names))
@@ -144,22 +139,36 @@ class Regressor(RegressorMixin, Rows, ABC):
         every = entry_weight(None, self._columns(y_val))
         return data, rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
 
-    def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
-        """Correct the error bars of this fitted model by what held-out rows say, for all predictions.
+    def _learn(self, data: Dataset, held_out: Dataset | None) -> Fitted:
+        """Run the strategy, with progress bars and checkpoints if wanted."""
+        strategy = self._strategy(len(data.x))
+        self._check_data(data)
+        evict_compiled_programs()
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        observers: list[Observer] = [Progress()] if self.verbose else []
+        if self.checkpoint is not None:
+            same = fingerprint(strategy, (data, held_out), seed)
+            observers.append(Checkpoint(self.checkpoint, same))
+        with Observers(observers) as together:
+            return strategy.fit(jax.random.key(seed), data, held_out, Stage("", together))
 
-        Every output has its own numbers. What was learned is in ``calibration_``, replaces an earlier
-        calibration and is saved with the model; the raw prediction stays within reach as
+    def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
+        """Correct the error bars of this fitted model by held-out rows, for all predictions.
+
+        Every output has its own numbers. They are in ``calibration_``, replace an earlier calibration
+        and are saved with the model; the raw prediction is still available as
         ``predict_distribution(X, calibrated=False)``.
 
         - ``"common"`` (the paper's): one factor c on the total variance, so that 95 % intervals hold
           95 % of these rows. Both parts are multiplied by c.
-        - ``"separate"``: a factor on the noise and one on the ignorance, by maximum likelihood.
+        - ``"separate"``: a factor on the aleatoric and one on the epistemic variance, by maximum
+          likelihood.
         - ``"conformal"``: intervals mean ± q · std that hold at least the asked share of new targets,
           of whatever distribution, at every level up to n/(n + 1) with n rows. All else stays raw.
 
         The rows must not have been trained on. The paper takes those of early stopping, ``X_val`` of
         ``fit``; then errors look a little too small, and the guarantee of ``"conformal"`` is only
-        approximate. It needs rows that were not used in any way, and scores afterwards yet others.
+        approximate. It needs rows that were not used in any way, and scores need yet other rows.
 
         Args:
           X_val: rows like those of ``fit``.
@@ -204,7 +213,9 @@ class Regressor(RegressorMixin, Rows, ABC):
         """
         index = X.index if hasattr(X, "columns") else None
         x, padding = self._inputs(X)
-        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self._parts(x))
+        mean, aleatoric, epistemic = (
+            blank_padding(part, padding) for part in self.fitted_.parts(x)
+        )
         squared = self.y_units_.scale**2
         known: Any = 0
         if y_std is not None:
@@ -218,7 +229,7 @@ class Regressor(RegressorMixin, Rows, ABC):
             target_names=self.target_names_,
             index=index,
         )
-        return recalibrated(raw, self.calibration_) if calibrated and self.calibration_ else raw
+        return apply_calibration(raw, self.calibration_) if calibrated and self.calibration_ else raw
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""
@@ -233,7 +244,7 @@ class Regressor(RegressorMixin, Rows, ABC):
         save(self, folder)
 
     @classmethod
-    def load(cls, folder: str | Path, **networks: Any) -> Self:
+    def load(cls, folder: str | PathLike[str], **networks: Any) -> Self:
         """Load a saved model; pass ``network=`` again if it was one of your own."""
         from vebnn.estimators.saving import load
 
@@ -245,45 +256,11 @@ class Regressor(RegressorMixin, Rows, ABC):
         tags.non_deterministic = self.random_state is None
         return tags
 
-    @abstractmethod
-    def _settings(self, num_rows: int) -> Any:
-        """Check every argument, before any training, and fill in what was left open."""
-
-    @abstractmethod
-    def _learn(
-        self, key: Key, settings: Any, data: Dataset, held_out: Dataset | None, stage: Stage
-    ) -> Any:
-        """Return what the strategy leaves behind: a posterior, probes, and what else it needs."""
-
-    @abstractmethod
-    def _parts(self, x: np.ndarray) -> Parts:
-        """Return mean, aleatoric and epistemic variance, all standardised."""
-
-    @abstractmethod
-    def _components(self, x: np.ndarray) -> Components:
-        """Return the Gaussians of the mixture, standardised."""
-
-    @abstractmethod
-    def _network_like(self, steps: tuple[int, ...]) -> tuple[Params, Any]:
-        """Return weights and skeleton of the network that the engine explores; values do not count."""
-
-    @abstractmethod
-    def _pieces(self) -> dict[str, Params]:
-        """Return the arrays to save beside the posterior."""
-
-    @abstractmethod
-    def _story(self) -> dict[str, Any]:
-        """Return what else is to be saved, for JSON."""
-
-    @abstractmethod
-    def _rebuild(
-        self, posterior: Posterior, probe: np.ndarray, probe_x: np.ndarray, fill: Fill, story: dict
-    ) -> Any:
-        """Return what ``_learn`` returned; ``fill(name, like)`` gives a saved piece back."""
-
     def _publish(self) -> None:
-        """Set the attributes that tell a user how it went, after a fit or a load."""
+        """Set the attributes that report on the fit, after a fit or a load."""
         fitted = self.fitted_
+        for name in fitted.published:
+            setattr(self, f"{name}_", getattr(fitted, name))
         self.diagnostics_: ChainDiagnostics | None = None
         if fitted.posterior.markov and fitted.probe.shape[1] >= FEWEST_DRAWS:
             rows = fitted.probe.shape[2]
@@ -291,41 +268,68 @@ class Regressor(RegressorMixin, Rows, ABC):
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
     def _check_calibration(self, name: str, method: Any) -> None:
-        """Refuse a way of calibration that is not there, before any training."""
-        require_one_of(name, method, METHODS)
+        """Refuse an unknown method of calibration, before any training."""
+        require_one_of(name, method, CALIBRATIONS)
 
-    def _check_common(self, trainings: tuple[str, ...]) -> None:
+    def _check_data(self, data: Dataset) -> None:
+        """Refuse data that do not suit the arguments, before any training."""
+
+    def _check_common(self, *trainings: str) -> None:
+        """Check the arguments that all estimators have, and the named trainings."""
+        require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
+        require_number("prior_precision", self.prior_precision, 0, np.inf)
+        require_number("validation_fraction", self.validation_fraction, 0, 1)
         for name in trainings:
             value = getattr(self, name)
             if not (value is None or isinstance(value, Training)):
                 raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit goes on with the same "
-                "random numbers. Got random_state=None; try random_state=0."
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same random "
+                "numbers. Got random_state=None; try random_state=0."
             )
 
-    def _check_learning_rates(self) -> None:
-        rates = self.learning_rates
-        if not isinstance(rates, tuple | list):
-            raise ValueError(
-                f"The `learning_rates` must be a tuple of numbers such as (1e-3, 3e-3), or (). "
-                f"Got {rates!r}."
-            )
-        for rate in rates:
-            require_number("learning_rates", rate, 0, np.inf)
+    def _settings(self, strategy: type[Settings], **resolved: Any) -> Settings:
+        """Return a strategy whose fields are the arguments of the same name, or those given here."""
+        own = {
+            field.name: getattr(self, field.name)
+            for field in fields(strategy)  # type: ignore[arg-type]
+            if field.name not in resolved
+        }
+        return strategy(**own, **resolved)
 
     def _engine(self, num_rows: int) -> Engine:
-        if hasattr(self.inference, "run"):
+        if isinstance(self.inference, Engine):
             return self.inference
+        if hasattr(self.inference, "run"):
+            raise ValueError(
+                f"The `inference` must be a name or an engine, a subclass of vebnn.inference.Engine. "
+                f"Got {self.inference!r}."
+            )
         require_one_of("inference", self.inference, tuple(ENGINES))
         return ENGINES[self.inference].for_rows(num_rows)
 
     def _restored_components(
         self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
     ) -> Components:
-        mean, variance, weight = self._components(x)
+        mean, variance, weight = self.fitted_.components(x)
         mean, variance = blank_padding(mean, padding), blank_padding(variance, padding)
         variance = variance * self.y_units_.scale**2 + known_variance
         whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
         return Components(*map(self._like_y, whole))
+
+
+def checked_rates(rates: Any) -> tuple[float, ...]:
+    """Return learning rates as a tuple of numbers.
+
+    Raises:
+      ValueError: if they are none.
+    """
+    if not isinstance(rates, tuple | list):
+        raise ValueError(
+            f"The `learning_rates` must be a tuple of numbers such as (1e-3, 3e-3), or (). "
+            f"Got {rates!r}."
+        )
+    for rate in rates:
+        require_number("learning_rates", rate, 0, np.inf)
+    return tuple(map(float, rates))

@@ -1,40 +1,25 @@
-"""Saved models: a folder with ``model.json`` and ``weights.safetensors``, and no code in either.
+"""Saved models: a folder with ``model.json`` and ``weights.safetensors``, and no code in either."""
 
-The JSON file says what the model is and carries checksums of itself and of the weights, so that a
-truncated or edited file is found out. Both are written to a temporary folder that is then renamed.
-"""
-
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
-import jax
 import numpy as np
 
-from vebnn import calibration
-from vebnn.core.types import Params
+from vebnn.calibration import describe, revive
 from vebnn.estimators.preprocessing import Standardiser
-from vebnn.inference import ENGINES, Posterior
-from vebnn.inference.problem import posterior_like
+from vebnn.inference import ENGINES
 from vebnn.networks import GRU, MLP
-from vebnn.serialization.files import (
-    read_arrays,
-    replace_folder,
-    temporary_name,
-    write_arrays,
-    write_bytes,
-)
-from vebnn.serialization.sealed import digest, seal, unseal
+from vebnn.serialization.files import new_folder
+from vebnn.serialization.folders import MODEL
+from vebnn.serialization.trees import arrays_of, fill
+from vebnn.strategies.contract import Saved, Shapes
 from vebnn.training import Training
 
-FORMAT = 3
-_OLDEST_FORMAT = 2  # knew of no calibration
-_DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
-_KNOWN = {kind.__name__: kind for kind in (GRU, MLP, Training, *ENGINES.values())}
+_KNOWN: dict[str, Any] = {kind.__name__: kind for kind in (GRU, MLP, Training, *ENGINES.values())}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
 _UNITS = ("x_units_", "y_units_")
 
@@ -45,105 +30,85 @@ def save(model: Any, folder: str | Path) -> None:
     Raises:
       FileExistsError: if the folder holds something that is not a saved model.
     """
-    folder = Path(folder)
-    there = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if not there <= {_DESCRIPTION, _WEIGHTS}:
-        raise FileExistsError(f"The folder {folder} holds other files. Choose a new or empty one.")
-    fitted = model.fitted_
-    arrays = {
-        **_named("draws", fitted.posterior.draws),
-        **_named("skeleton", eqx.filter(fitted.posterior.skeleton, eqx.is_inexact_array)),
-        **{f"info.{name}": np.asarray(value) for name, value in fitted.posterior.info.items()},
-        "trace": fitted.posterior.trace,
-        "probe": fitted.probe,
-        "probe_x": fitted.probe_x,
+    fitted, names = model.fitted_, getattr(model, "feature_names_in_", None)
+    trees = fitted.arrays() | {name: getattr(model, name) for name in _UNITS}
+    parameters = model.get_params(deep=False)
+    body = {
+        "estimator": type(model).__name__,
+        "parameters": {name: _describe(value) for name, value in parameters.items()},
+        "facts": {name: getattr(model, name) for name in _FACTS},
+        "feature_names": None if names is None else [str(name) for name in names],
+        "in_shape": list(model.in_shape_),
+        "story": fitted.story(),
+        "calibration": describe(model.calibration_),
+        "markov": fitted.posterior.markov,
+        "info": list(fitted.posterior.info),
     }
-    for name, piece in (model._pieces() | {name: getattr(model, name) for name in _UNITS}).items():
-        arrays |= _named(name, piece)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = temporary_name(folder)
-    try:
-        write_arrays(temporary / _WEIGHTS, arrays, {})
-        body = {
-            "estimator": type(model).__name__,
-            "parameters": {
-                name: _describe(value) for name, value in model.get_params(deep=False).items()
-            },
-            "facts": {name: getattr(model, name) for name in _FACTS},
-            "feature_names": _listed(getattr(model, "feature_names_in_", None)),
-            "in_shape": list(model.in_shape_),
-            "story": model._story(),
-            "calibration": calibration.describe(model.calibration_),
-            "markov": fitted.posterior.markov,
-            "info": list(fitted.posterior.info),
-            "weights": digest((temporary / _WEIGHTS).read_bytes()),
-        }
-        write_bytes(temporary / _DESCRIPTION, seal("model", body, FORMAT))
-        replace_folder(temporary, folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    arrays = {path: array for name in trees for path, array in arrays_of(name, trees[name]).items()}
+    with new_folder(folder, MODEL.names) as new:
+        MODEL.write(new, body, {"weights": arrays})
 
 
-def load(estimator: type, folder: str | Path, **your_own: Any) -> Any:
+def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
     """Read a saved estimator; it predicts bit for bit as the one that was saved.
 
     Raises:
       ValueError: if the files are damaged, edited or of another version or estimator, or if the model
         uses a network or engine of the user's own that was not passed again, or not the same one.
     """
-    folder = Path(folder)
-    body = _read_description(folder)
+    body, files = MODEL.read(folder)
+    arrays = _without_skeletons(files["weights"])
     if (kind := body["estimator"]) != estimator.__name__:
         raise ValueError(
-            f"The model in {folder} is a {kind}, not a {estimator.__name__}. Use {kind}.load(folder)."
+            f"The model in {Path(folder)} is a {kind}, not a {estimator.__name__}. "
+            f"Use {kind}.load(folder)."
         )
-    weights = folder / _WEIGHTS
-    if not weights.exists() or digest(weights.read_bytes()) != body["weights"]:
-        raise ValueError(f"The file {weights} is missing, truncated or was edited. Save it again.")
-    arrays, _ = read_arrays(weights)
-    parameters = {name: _revive(value) for name, value in body["parameters"].items()}
-    parameters |= your_own
+    parameters = {name: _revive(value) for name, value in body["parameters"].items()} | your_own
     missing = [name for name, value in parameters.items() if value is _YOUR_OWN]
     if missing:
         again = ", ".join(f"{name}=..." for name in missing)
         raise ValueError(
-            f"The model in {folder} was made with something of your own. Pass it again: "
+            f"The model in {Path(folder)} was made with something of your own. Pass it again: "
             f"load(folder, {again})."
         )
     model = estimator(**parameters)
     for name in _FACTS:
-        setattr(model, name, _tupled(body["facts"][name]))
+        fact = body["facts"][name]
+        setattr(model, name, tuple(fact) if isinstance(fact, list) else fact)
     for name in _UNITS:
-        setattr(model, name, _filled(name, Standardiser(np.zeros(0), np.zeros(0)), arrays))
+        setattr(model, name, fill(name, Standardiser(np.zeros(0), np.zeros(0)), arrays))
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
-    posterior, probe = _posterior(model, body, arrays), arrays["probe"]
-    fill = partial(_filled, arrays=arrays)
-    model.fitted_ = model._rebuild(posterior, probe, arrays["probe_x"], fill, body["story"])
+    shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
+    saved = Saved(
+        body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"])
+    )
+    model.fitted_ = model._strategy(num_rows=1).revive(shapes, saved)
     model._publish()
-    model.calibration_ = calibration.revive(body.get("calibration"))
+    model.calibration_ = revive(body.get("calibration"))
     if your_own:
-        _check_same_function(model)
+        _check_same_function(model.fitted_)
     return model
 
 
-def _posterior(model: Any, body: dict, arrays: dict[str, np.ndarray]) -> Posterior:
-    network = model._network_like(steps=arrays["probe"].shape[3:-1])
-    draws, skeleton = posterior_like(model._engine(num_rows=1), *network)
-    fixed, rest = eqx.partition(skeleton, eqx.is_inexact_array)
-    return Posterior(
-        draws=_filled("draws", draws, arrays),
-        trace=arrays["trace"],
-        markov=body["markov"],
-        skeleton=eqx.combine(_filled("skeleton", fixed, arrays), rest),
-        info={name: arrays[f"info.{name}"] for name in body["info"]},
-    )
+def _without_skeletons(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the arrays of a format before 4 in the places of format 4.
+
+    There, the weights that all masks of MC dropout share were stored apart, as ``skeleton.0``, ….
+    """
+    apart = [name for name in arrays if name.startswith("skeleton.")]
+    if not apart:
+        return arrays
+    rest = {name: array for name, array in arrays.items() if name not in apart}
+    masks = rest.pop("draws.0")
+    shared = [arrays[f"skeleton.{place}"] for place in range(len(apart))]
+    return rest | {f"draws.{place}": array for place, array in enumerate([*shared, masks])}
 
 
-def _check_same_function(model: Any) -> None:
-    mean, _, weight = model._components(model.fitted_.probe_x)
-    now, then = np.sum(weight * mean, axis=1)[0], model.fitted_.probe[0, 0]
+def _check_same_function(fitted: Any) -> None:
+    mean, _, weight = fitted.components(fitted.probe_x)
+    now, then = np.sum(weight * mean, axis=1)[0], fitted.probe[0, 0]
     seen = ~np.isnan(then)
     if now.shape != then.shape or not np.allclose(now[seen], then[seen], 1e-3, 1e-3):
         raise ValueError(
@@ -152,20 +117,13 @@ def _check_same_function(model: Any) -> None:
         )
 
 
-def _read_description(folder: Path) -> dict:
-    path = folder / _DESCRIPTION
-    if not path.exists():
-        raise ValueError(f"There is no saved model in {folder}: {_DESCRIPTION} is missing.")
-    return unseal(path, "model", FORMAT, again="save the model again", oldest=_OLDEST_FORMAT)
-
-
 class _YourOwn:
     """Stands for a network that JSON cannot describe."""
 
 
 _YOUR_OWN = _YourOwn()
 _OWN_DESCRIBED = {"kind": "your own"}
-_CONTAINERS: dict[str, Callable] = {"tuple": tuple, "list": list, "array": np.asarray}
+_CONTAINERS: Mapping[str, Callable] = {"tuple": tuple, "list": list, "array": np.asarray}
 
 
 def _describe(value: Any) -> Any:
@@ -186,7 +144,7 @@ def _describe(value: Any) -> Any:
     if isinstance(value, np.integer | np.floating):
         return value.item()
     if isinstance(value, np.random.RandomState):
-        return None  # it has served its purpose
+        return None  # only the fit needed it
     return _OWN_DESCRIBED
 
 
@@ -199,27 +157,3 @@ def _revive(value: Any) -> Any:
     if kind in _CONTAINERS:
         return _CONTAINERS[kind]([_revive(item) for item in value["items"]])
     return _KNOWN[kind](**{name: _revive(item) for name, item in value.items()})
-
-
-def _named(name: str, tree: Params) -> dict[str, np.ndarray]:
-    return {f"{name}.{n}": np.asarray(leaf) for n, leaf in enumerate(jax.tree.leaves(tree))}
-
-
-def _filled(name: str, like: Params, arrays: dict[str, np.ndarray]) -> Any:
-    """Put saved arrays into a pytree of the same structure."""
-    leaves, structure = jax.tree.flatten(like)
-    saved = [arrays[key] for key in arrays if key.startswith(f"{name}.")]
-    if len(saved) != len(leaves):
-        raise ValueError(
-            f"The network has {len(leaves)} arrays where the saved model has {len(saved)}. Pass the "
-            f"very network the model was made with."
-        )
-    return jax.tree.unflatten(structure, [arrays[f"{name}.{n}"] for n in range(len(leaves))])
-
-
-def _listed(names: Any) -> list[str] | None:
-    return None if names is None else [str(name) for name in names]
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

@@ -38,6 +38,9 @@ class Shapes(NamedTuple):
         return self.build(recipe, parts, jax.random.split(jax.random.key(0), 1))
 
 
+ARRAY = 0  # stands for any array in a pytree to be filled
+
+
 class Saved(NamedTuple):
     """What a model file holds of a :class:`Fitted`."""
 
@@ -49,12 +52,12 @@ class Saved(NamedTuple):
     def posterior(self, engine: Engine, network: Network) -> Posterior:
         """Return the posterior that an engine has found for a network."""
         draws = self.fill("draws", engine.posterior_like(network))
-        info = {name: self.fill(f"info.{name}", None) for name in self.info}
-        return Posterior(draws, self.fill("trace", None), self.markov, info)
+        info = self.fill("info", dict.fromkeys(self.info, ARRAY))
+        return Posterior(draws, self.fill("trace", ARRAY), self.markov, info)
 
     def common(self, engine: Engine, network: Network) -> dict[str, Any]:
         """Return the fields that every :class:`Fitted` has."""
-        probes = {name: self.fill(name, None) for name in ("probe", "probe_x")}
+        probes = {name: self.fill(name, ARRAY) for name in ("probe", "probe_x")}
         return {"posterior": self.posterior(engine, network), **probes}
 
 
@@ -93,15 +96,9 @@ class Fitted(ABC):
 
     def arrays(self) -> dict[str, Any]:
         """Return all arrays to save, as named pytrees."""
-        info = {f"info.{name}": value for name, value in self.posterior.info.items()}
-        return {
-            "draws": self.posterior.draws,
-            "trace": self.posterior.trace,
-            "probe": self.probe,
-            "probe_x": self.probe_x,
-            **info,
-            **self.pieces(),
-        }
+        draws, trace, _, info = self.posterior
+        common = {"draws": draws, "trace": trace, "info": dict(info)}
+        return common | {"probe": self.probe, "probe_x": self.probe_x} | self.pieces()
 
 
 class Strategy(ABC):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from vebnn.core.types import Dataset, Key
 from vebnn.inference import Engine, Posterior
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
-from vebnn.strategies.contract import Saved, Shapes, Strategy
+from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.fitted import FittedCooperative
 from vebnn.strategies.cooperative.rounds import Round, choose_round
 from vebnn.strategies.cooperative.steps import Result, Steps, point_posterior
@@ -82,5 +82,5 @@ class Cooperative(Strategy):
             noise=saved.fill("noise", Noise.like(variance, self.variance_loss)),
             rounds=tuple(Round(**one) for one in saved.story["rounds"]),
             chosen_round=saved.story["chosen_round"],
-            history=saved.fill("history", None),
+            history=saved.fill("history", ARRAY),
         )

@@ -20,7 +20,7 @@ from vebnn.likelihoods.heads import Evidential, Head, MeanOnly, MeanVariance, Na
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, MeanAndNoise
 from vebnn.networks import Network
 from vebnn.networks.two_networks import ConstantRest, Separate
-from vebnn.strategies.contract import Saved, Shapes, Strategy
+from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
 from vebnn.strategies.fit_data import FitData, appended, first
 from vebnn.strategies.joint.fitted import FittedJoint, Trial, predicted_parts
 from vebnn.training import NegativeLogLikelihood, Objective, Stage, Trained, Training, pad_rows, train
@@ -116,7 +116,7 @@ class Joint(Strategy):
         return FittedJoint(
             **saved.common(self.engine, shapes.like(self.recipe(), head.parts)),
             head=head,
-            constant_variance=saved.fill("constant_variance", None),
+            constant_variance=saved.fill("constant_variance", ARRAY),
             learning_rate=saved.story["learning_rate"],
             beta=saved.story["beta"],
             trials=tuple(Trial(**one) for one in saved.story["trials"]),

@@ -11,7 +11,7 @@ from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import evaluate, evaluate_draws, pool_chains
 from vebnn.likelihoods import mixture as likelihood
 from vebnn.likelihoods.mixture import Mixture
-from vebnn.strategies.contract import Saved, Shapes, Strategy
+from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.rounds import leave_one_out
 from vebnn.strategies.cooperative.variance import Noise
 from vebnn.strategies.mixture.fitted import FittedMixture, MixtureRound
@@ -76,7 +76,7 @@ class CooperativeMixture(Strategy):
             noise=saved.fill("noise", Noise.like(variance_network, "gamma")),
             rounds=tuple(MixtureRound(**one) for one in saved.story["rounds"]),
             chosen_round=saved.story["chosen_round"],
-            **{name: saved.fill(name, None) for name in arrays},
+            **{name: saved.fill(name, ARRAY) for name in arrays},
         )
 
 

@@ -162,6 +162,24 @@ def test_files_without_sha256_are_checked_as_git_would(
     assert load_uci("small").X.shape == (2, 2)
 
 
+def test_either_of_two_known_files_is_accepted(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuilt = b"1.0 2.0 3.0\n4.0 5.0 6.0\n"
+    both = SMALL._replace(sha256=hashlib.sha256(rebuilt).hexdigest(), git_blob=git_blob_id(CONTENT))
+    monkeypatch.setitem(uci.SOURCES, "small", both)
+    for content in (CONTENT, rebuilt):
+        server.answer_with(content)
+        path = fetch("small")
+        assert path.read_bytes() == content
+        assert load_uci("small").X.shape == (2, 2)
+        path.unlink()
+    server.answer_with(b"1 2 3\n4 5 7\n")
+    with pytest.raises(ValueError, match="is not the small set"):
+        fetch("small")
+    assert files_in(cache) == []
+
+
 def test_git_blob_ids_are_those_of_git() -> None:
     # The empty file, and the example of the Pro Git book (section 10.2).
     assert git_blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

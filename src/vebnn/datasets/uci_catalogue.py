@@ -2,6 +2,11 @@
 
 The files are those of the public repository martius-lab/beta-nll at the commit below: one line per
 row, numbers separated by whitespace, inputs first and targets last.
+
+Two files are accepted for superconduct. One is upstream's, of which only the git blob id is known. The
+other was rebuilt: its 81 features were computed from the public chemical compositions by Hamidieh's
+(2018) formulas, in the row order of the original. Its values agree with the original to 1e-10, but not
+byte for byte, so it has a SHA-256 of its own.
 """
 
 import hashlib
@@ -25,7 +30,7 @@ class Source(NamedTuple):
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     sha256: str | None = None  # None: not known
-    git_blob: str | None = None
+    git_blob: str | None = None  # a file with this id is accepted as well
 
     @property
     def upstream_path(self) -> str:
@@ -33,14 +38,15 @@ class Source(NamedTuple):
         return f"data/UCI_Datasets/{self.folder}/data/data.txt"
 
     def mismatch(self, content: bytes) -> str | None:
-        """Return how the checksum of a file differs from upstream's, or nothing if it does not."""
-        for kind, found, expected in (
+        """Return how the checksums of a file differ from the known ones, or None if one agrees."""
+        checks = (
             ("SHA-256", hashlib.sha256(content).hexdigest(), self.sha256),
             ("git blob id", git_blob_id(content), self.git_blob),
-        ):
-            if expected not in (None, found):
-                return f"its {kind} is {found}, expected {expected}"
-        return None
+        )
+        known = [check for check in checks if check[2] is not None]
+        if not known or any(found == expected for _, found, expected in known):
+            return None
+        return " and ".join(f"its {kind} is {found}, expected {value}" for kind, found, value in known)
 
 
 def _superconduct_features() -> tuple[str, ...]:
@@ -152,6 +158,7 @@ SOURCES: dict[str, Source] = {
         21263,
         _superconduct_features(),
         ("critical_temperature",),  # K
+        "3e4d129eb8c03e54723c871abc41fe6eb64a01db4ad0ba278b955cf6828db896",  # rebuilt
         git_blob="9e40d1ec94f4c2f9846514dde2bcceddb0b15e38",
     ),
     "wine-red": Source(

@@ -107,8 +107,9 @@ def load_original_plasticity(train: str | Path, truth: str | Path) -> Plasticity
         tests.append(_sequences(test_columns, "stress_std", truth))
     else:
         tests.append(np.sqrt(_sequences(test_columns, "stress_var", truth)))
-    loaded = (*_without_unstrained_step(arrays), *_without_unstrained_step(tests))
-    return _checked(Plasticity(*loaded, UNITS, Path(train)))
+    strain, stress = _without_unstrained_step(arrays)
+    test_strain, mean, std = _without_unstrained_step(tests)
+    return _checked(Plasticity(strain, stress, test_strain, mean, std, UNITS, Path(train)))
 
 
 def _sequences(columns: Mapping[str, np.ndarray], name: str, path: str | Path) -> np.ndarray:

@@ -32,7 +32,9 @@ def observe(x: np.ndarray, noise: NoiseKind, rng: np.random.Generator) -> np.nda
     return true_mean(x) + true_noise_std(x, noise) * rng.standard_normal(x.shape)
 
 
-def load_toy(num_rows: int = 200, noise: NoiseKind = "heteroscedastic", *, random_state: int = 0) -> Toy:
+def load_toy(
+    num_rows: int = 200, noise: NoiseKind = "heteroscedastic", *, random_state: int = 0
+) -> Toy:
     """Draw training data with x uniform in [0, 10]."""
     rng = np.random.default_rng(random_state)
     x = rng.uniform(*DATA_RANGE, num_rows)

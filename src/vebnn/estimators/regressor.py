@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vebnn.calibration import METHODS, Calibration, learn
+from vebnn.calibration import CALIBRATIONS, Calibration, learn
 from vebnn.calibration.apply import calibrated as recalibrated
 from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.compilation import evict_compiled_programs
@@ -292,7 +292,7 @@ class Regressor(RegressorMixin, Rows, ABC):
 
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse a way of calibration that is not there, before any training."""
-        require_one_of(name, method, METHODS)
+        require_one_of(name, method, tuple(CALIBRATIONS))
 
     def _check_common(self, trainings: tuple[str, ...]) -> None:
         for name in trainings:

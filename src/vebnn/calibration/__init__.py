@@ -13,8 +13,9 @@ file holds these numbers; :func:`calibrated` applies them to a prediction.
 from vebnn.calibration.apply import calibrated
 from vebnn.calibration.conformal import ConformalIntervals, ConformalScores, UnreachableLevel
 from vebnn.calibration.factors import CommonFactor, SeparateFactors
-from vebnn.calibration.held_out import Learned, Variances
+from vebnn.calibration.held_out import Learned
 from vebnn.calibration.methods import CALIBRATIONS, Calibration, describe, learn, revive
+from vebnn.calibration.variances import Variances
 
 __all__ = [
     "CALIBRATIONS",

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from vebnn.calibration.conformal import ConformalScores
-from vebnn.calibration.held_out import Variances
 from vebnn.calibration.methods import Calibration
+from vebnn.calibration.variances import Variances
 from vebnn.prediction import Components, Prediction
 
 

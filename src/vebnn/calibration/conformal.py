@@ -6,14 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vebnn.calibration.held_out import (
-    HeldOut,
-    Learned,
-    checked_variances,
-    for_outputs,
-    rank_of,
-    total_std,
-)
+from vebnn.calibration.held_out import HeldOut, Learned, rank_of
+from vebnn.calibration.variances import Variances, for_outputs
 from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import matched
 
@@ -103,9 +97,8 @@ class ConformalIntervals(Learned):
         self, mean: np.ndarray, aleatoric_variance: np.ndarray, epistemic_variance: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper ends for new rows."""
-        mean, *parts = matched(
-            mean=mean, aleatoric_variance=aleatoric_variance, epistemic_variance=epistemic_variance
-        )
+        variances = Variances.checked(aleatoric_variance, epistemic_variance)
+        mean, total = matched(mean=mean, total_variance=variances.total)
         reach = tuple(math.inf if one is None else one for one in self.multipliers)
-        half = for_outputs(reach, mean) * total_std(checked_variances(*parts))
+        half = for_outputs(reach, mean) * np.sqrt(total)
         return mean - half, mean + half

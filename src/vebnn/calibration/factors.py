@@ -6,14 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from vebnn.calibration.held_out import (
-    HeldOut,
-    Learned,
-    Variances,
-    checked_variances,
-    for_outputs,
-    rank_of,
-)
+from vebnn.calibration.held_out import HeldOut, Learned, rank_of
+from vebnn.calibration.variances import Variances
 from vebnn.core.arguments import require_number
 
 # Bounds of a factor by likelihood, as multiples of the best common factor.
@@ -48,7 +42,8 @@ class CommonFactor(Learned):
 
     def apply(self, aleatoric_variance: np.ndarray, epistemic_variance: np.ndarray) -> Variances:
         """Return both parts times c, so that each keeps its share of the total."""
-        return _scaled(self.factors, self.factors, aleatoric_variance, epistemic_variance)
+        raw = Variances.checked(aleatoric_variance, epistemic_variance)
+        return raw.times(self.factors, self.factors)
 
 
 @dataclass(frozen=True)
@@ -74,20 +69,8 @@ class SeparateFactors(Learned):
 
     def apply(self, aleatoric_variance: np.ndarray, epistemic_variance: np.ndarray) -> Variances:
         """Return each part times its factor."""
-        return _scaled(self.aleatoric, self.epistemic, aleatoric_variance, epistemic_variance)
-
-
-def _scaled(
-    aleatoric_factors: tuple[float, ...],
-    epistemic_factors: tuple[float, ...],
-    aleatoric_variance: np.ndarray,
-    epistemic_variance: np.ndarray,
-) -> Variances:
-    aleatoric, epistemic = checked_variances(aleatoric_variance, epistemic_variance)
-    return Variances(
-        for_outputs(aleatoric_factors, aleatoric) * aleatoric,
-        for_outputs(epistemic_factors, epistemic) * epistemic,
-    )
+        raw = Variances.checked(aleatoric_variance, epistemic_variance)
+        return raw.times(self.aleatoric, self.epistemic)
 
 
 def _require_residuals(largest: np.ndarray) -> None:

@@ -29,7 +29,7 @@ settings.load_profile("vebnn")
 def offline(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test needs the network, or finds what this machine's user has downloaded."""
     nowhere = tmp_path_factory.getbasetemp() / "no-cache"
-    monkeypatch.setattr("vebnn.datasets.download.cache_folder", lambda: nowhere)
+    monkeypatch.setattr("vebnn.datasets.uci.cache_folder", lambda: nowhere)
     monkeypatch.setenv("VEBNN_UCI_URL", "http://127.0.0.1:9")  # nobody listens to the discard port
 
 

@@ -1,13 +1,13 @@
 """Neural-network regression with honest error bars, split into noise and ignorance.
 
 Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets three JAX options,
-and only where you have not set them yourself: see :mod:`vebnn.core.devices`.
+and only where you have not set them yourself: see :mod:`vebnn.core`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vebnn.core import devices as _devices
+from vebnn.core import configure as _configure
 
 if TYPE_CHECKING:
     from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor
@@ -57,7 +57,7 @@ __all__ = [
     "pad_sequences",
 ]
 
-_devices.configure()
+_configure()
 
 
 def __getattr__(name: str) -> Any:

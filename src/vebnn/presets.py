@@ -4,7 +4,8 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from vebnn.core.arguments import require_one_of
-from vebnn.inference import ENGINES, BayesByBackprop, Engine, MCDropout
+from vebnn.inference import ENGINES, Engine
+from vebnn.inference.engine import Budget
 from vebnn.networks import GRU, MLP
 from vebnn.training import Training
 
@@ -15,22 +16,22 @@ DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 
 
 def default_network(engine: Engine) -> MLP:
-    """Return the mean network unless told otherwise; MC dropout gets the paper's dropout rate."""
-    return replace(DEFAULT_NETWORK, dropout_rate=0.1 if isinstance(engine, MCDropout) else 0.0)
+    """Return the default mean network, with the paper's dropout rate if the engine needs dropout."""
+    return replace(DEFAULT_NETWORK, dropout_rate=0.1 if engine.needs_dropout else 0.0)
 
 
 def default_variance_network(network: Any) -> MLP | GRU:
-    """Return the network of the noise unless told otherwise: of the same kind as that of the mean."""
+    """Return the default variance network, of the same kind as the mean network."""
     return DEFAULT_VARIANCE_GRU if isinstance(network, GRU) else DEFAULT_VARIANCE_NETWORK
 
 
 def default_mean_training(num_rows: int) -> Training:
-    """Step 1 unless told otherwise."""
+    """Return the default training of Step 1."""
     return Training.of_steps(15_000, num_rows, patience=3_000, learning_rate=3e-3)
 
 
 def default_variance_training(num_rows: int) -> Training:
-    """Step 2 unless told otherwise."""
+    """Return the default training of Step 2."""
     return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
@@ -110,7 +111,7 @@ class _Experiment(NamedTuple):
     chains: dict[str, int]
     elbo: Training
     dropout_rate: float = 0.1
-    bbb_network: MLP | None = None  # a smaller one, where BBB has trouble with the others'
+    mean_field_network: MLP | None = None  # a smaller one, where BBB fails with the others'
 
 
 _EXPERIMENTS = {
@@ -123,7 +124,7 @@ _EXPERIMENTS = {
         validation_fraction=0.3,
         chains={"num_samples": 100, "burn_in": 10_000, "thinning": 100},
         elbo=Training(10_000, learning_rate=1e-2),
-        bbb_network=MLP((50,), "tanh"),
+        mean_field_network=MLP((50,), "tanh"),
     ),
     "uci": _Experiment(
         network=MLP((50,), "relu"),
@@ -155,15 +156,10 @@ def _network_and_engine(experiment: str, engine: str | None) -> dict[str, Any]:
     if engine is None:
         return {"network": one.network}
     require_one_of("engine", engine, tuple(ENGINES))
-    if engine == "mc_dropout":
-        dropping = replace(one.network, dropout_rate=one.dropout_rate)
-        return {"network": dropping, "inference": MCDropout(training=one.training)}
-    if engine == "bbb":
-        inference = BayesByBackprop(training=one.elbo)
-        return {"network": one.bbb_network or one.network, "inference": inference}
-    settings: dict[str, Any] = {}
-    if engine in ("psgld", "sgld", "sghmc"):
-        settings = one.chains
-    elif engine == "ensemble":
-        settings = {"training": one.training}
-    return {"network": one.network, "inference": ENGINES[engine](**settings)}
+    inference = ENGINES[engine].for_budget(Budget(one.training, one.chains, one.elbo))
+    network = one.network
+    if inference.needs_dropout:
+        network = replace(network, dropout_rate=one.dropout_rate)
+    if inference.mean_field:
+        network = one.mean_field_network or network
+    return {"network": network, "inference": inference}

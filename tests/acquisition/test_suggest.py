@@ -121,7 +121,7 @@ def test_without_botorch_its_adapter_says_what_to_install(monkeypatch: pytest.Mo
 
 
 def test_models_without_ignorance() -> None:
-    with pytest.raises(ValueError, match=r"no epistemic uncertainty.*inference="):
+    with pytest.raises(ValueError, match=r"must have epistemic uncertainty.*inference="):
         suggest(Fake(num_draws=1), POOL)
-    with pytest.raises(ValueError, match=r"must tell noise from ignorance.*Got 'a forest'"):
+    with pytest.raises(ValueError, match=r"must have the method predict_distribution.*Got 'a forest'"):
         suggest("a forest", POOL)  # type: ignore[arg-type]

@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
+import pooch
 import pytest
 
-from vebnn.datasets import download, uci
+from vebnn.datasets import uci
 from vebnn.datasets.uci import available, fetch, load_uci, where
 from vebnn.datasets.uci_catalogue import SOURCES, Source, git_blob_id
 
@@ -55,7 +56,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(uci.SOURCES, "small", SMALL)
     monkeypatch.delenv("VEBNN_DATA", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(download, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(uci, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
@@ -101,10 +102,15 @@ def test_mirrors_may_end_in_a_slash(server: Server, monkeypatch: pytest.MonkeyPa
 def test_without_a_mirror_the_commit_of_the_repository_is_asked(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_for = []
     monkeypatch.setenv("VEBNN_UCI_URL", "")
-    monkeypatch.setattr(download, "download", lambda url: asked_for.append(url) or CONTENT)
-    fetch("small")
+    asked_for = []
+
+    def download(self: pooch.HTTPDownloader, url: str, path: str, files: pooch.Pooch) -> None:
+        asked_for.append(url)
+        Path(path).write_bytes(CONTENT)
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", download)
+    assert fetch("small").read_bytes() == CONTENT
     assert asked_for == [
         "https://github.com/martius-lab/beta-nll/raw/669c9f251eb41464c1ec8b43751c7c742dd75cf9" + PATH
     ]
@@ -140,7 +146,7 @@ def test_another_file_is_rejected_and_leaves_nothing_behind(
 ) -> None:
     server.answer_with(body)
     with pytest.raises(
-        ValueError, match=r"is not the small set .* SHA-256 .* Nothing of it was kept"
+        ValueError, match=r"is not the small set .* SHA-256 .* It was not kept"
     ) as caught:
         load_uci("small")
     assert server.url + PATH in str(caught.value)
@@ -153,13 +159,34 @@ def test_another_file_is_rejected_and_leaves_nothing_behind(
 def test_files_without_sha256_are_checked_as_git_would(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blob = SMALL._replace(sha256=None, git_blob="0" * 40)
+    blob = SMALL._replace(sha256="1" * 64, git_blob="0" * 40)
     monkeypatch.setitem(uci.SOURCES, "small", blob)
-    with pytest.raises(ValueError, match=f"git blob id is {git_blob_id(CONTENT)}, expected {'0' * 40}"):
+    with pytest.raises(ValueError, match="is not the small set"):
         fetch("small")
     assert files_in(cache) == []
     monkeypatch.setitem(uci.SOURCES, "small", blob._replace(git_blob=git_blob_id(CONTENT)))
+    path = fetch("small")
+    path.write_bytes(CONTENT[:5])
     assert load_uci("small").X.shape == (2, 2)
+    assert path.read_bytes() == CONTENT
+
+
+def test_either_of_two_known_files_is_accepted(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuilt = b"1.0 2.0 3.0\n4.0 5.0 6.0\n"
+    both = SMALL._replace(sha256=hashlib.sha256(rebuilt).hexdigest(), git_blob=git_blob_id(CONTENT))
+    monkeypatch.setitem(uci.SOURCES, "small", both)
+    for content in (CONTENT, rebuilt):
+        server.answer_with(content)
+        path = fetch("small")
+        assert path.read_bytes() == content
+        assert load_uci("small").X.shape == (2, 2)
+        path.unlink()
+    server.answer_with(b"1 2 3\n4 5 7\n")
+    with pytest.raises(ValueError, match="is not the small set"):
+        fetch("small")
+    assert files_in(cache) == []
 
 
 def test_git_blob_ids_are_those_of_git() -> None:
@@ -196,7 +223,7 @@ def test_an_interrupted_transfer_leaves_nothing_behind(server: Server, cache: Pa
 
 
 def closed_port() -> str:
-    """Return an address where nobody listens."""
+    """Return the address of a closed port."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -235,7 +262,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("vebnn.serialization.files.os.replace", fail)
+    monkeypatch.setattr("shutil.move", fail)
     with pytest.raises(OSError, match="No space left"):
         fetch("small")
     assert files_in(cache) == []
@@ -244,7 +271,7 @@ def test_a_full_disk_leaves_no_part_of_a_file(
 def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.undo()  # of the folder that all other tests use
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert download.cache_folder() == tmp_path / "vebnn"
+    assert uci.cache_folder() == tmp_path / "vebnn"
 
 
 @pytest.mark.parametrize("function", [load_uci, where, fetch])

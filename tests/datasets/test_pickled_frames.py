@@ -68,7 +68,7 @@ def test_test_table_names_what_the_original_files_name() -> None:
 
 
 class Evil:
-    """Whoever unpickles this in the usual way runs a command."""
+    """An object whose unpickling runs a command."""
 
     def __init__(self, function: Any, *arguments: Any) -> None:
         self.call = function, arguments

@@ -188,7 +188,7 @@ def test_data_set_is_found(call) -> None:
 
 
 def test_data_set_that_is_not_here(call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("vebnn.datasets.download.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("vebnn.datasets.uci.cache_folder", lambda: tmp_path)
     sentence = one_sentence(call("data", "where", "yacht"))
     assert "vebnn data fetch yacht" in sentence
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from tests.support.settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
-from vebnn.calibration import METHODS, CommonFactor
+from vebnn.calibration import CALIBRATIONS, CommonFactor
 from vebnn.metrics import coverage
 from vebnn.serialization.sealed import seal
 
@@ -160,7 +160,7 @@ def test_conformal_intervals_change_intervals_alone(model, kept):
         after.interval(0.99)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", CALIBRATIONS)
 def test_saved_models_predict_the_same_bits(model, kept, method, tmp_path):
     X, y = kept
     here = model.calibrate(X, y, method).predict_distribution(X)
@@ -241,7 +241,7 @@ def test_one_network_has_no_ignorance_to_scale(rows, kept):
     assert np.isfinite(after.sample(5, random_state=0)).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", CALIBRATIONS)
 def test_error_bars_have_the_units_of_the_targets(rows, method):
     X, y = rows[0], rows[1][:, 0]
     # By a power of two, so that the standardised numbers have the same bits.
@@ -256,7 +256,7 @@ def test_error_bars_have_the_units_of_the_targets(rows, method):
     np.testing.assert_allclose(large.interval(0.9), 1024 * np.array(small.interval(0.9)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", CALIBRATIONS)
 def test_fit_calibrates_on_the_rows_held_out(rows, kept, method):
     X, y = (pandas.DataFrame(part) for part in rows)
     X.columns, y.columns = ["a", "b"], ["load", "wear"]

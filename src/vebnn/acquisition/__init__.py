@@ -1,14 +1,14 @@
-"""What to measure next: scores of candidates, and batches that do not ask the same thing twice.
+"""Acquisition: what to measure next, for active learning and Bayesian optimisation.
 
-A score is a function of a :class:`vebnn.prediction.Prediction` and has one number per row; larger means
-sooner. All of them are about ignorance, which a measurement removes, and not about noise, which it does
-not.
+A score is a function of a :class:`vebnn.prediction.Prediction` with one number per row; larger is
+better. All scores are about the epistemic uncertainty, which a measurement reduces, and not about the
+aleatoric one, which it does not.
 """
 
-from vebnn.acquisition.batch import choose_batch
+from vebnn.acquisition.batch import Suggestion, choose_batch
 from vebnn.acquisition.improvement import confidence_bound, expected_improvement
 from vebnn.acquisition.information import bald, epistemic_variance
-from vebnn.acquisition.suggest import SCORES, Suggestion, suggest
+from vebnn.acquisition.suggest import SCORES, suggest
 
 __all__ = [
     "SCORES",

@@ -1,4 +1,4 @@
-"""Several measurements at once, none of which repeats what another one will teach."""
+"""Batches of measurements that do not repeat each other's information."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,14 +14,14 @@ Score = Callable[[Prediction], np.ndarray]
 
 
 class Suggestion(NamedTuple):
-    """Rows to measure, the most wanted first, and the score each had when it was chosen."""
+    """Rows to measure, the best first, and the score of each when it was chosen."""
 
     rows: np.ndarray  # (n,), positions in the pool
     scores: np.ndarray  # (n,)
 
 
 def choose_best(prediction: Prediction, n: int, score: Score) -> Suggestion:
-    """Choose the ``n`` rows with the largest scores, however alike they are."""
+    """Choose the ``n`` rows with the largest scores, even if they are alike."""
     _check_size(n, prediction)
     scores = _scores(score, prediction)
     rows = np.argsort(-scores, kind="stable")[:n]
@@ -31,26 +31,26 @@ def choose_best(prediction: Prediction, n: int, score: Score) -> Suggestion:
 def choose_batch(prediction: Prediction, n: int, score: Score) -> Suggestion:
     """Choose rows one by one, each as if those before it had been measured.
 
-    The draws are taken for a Gaussian process, with covariance C between rows. A measurement of row i
-    with aleatoric variance σ²ᵢ leaves (Rasmussen and Williams 2006, eq. 2.24)
+    The draws are treated as a Gaussian process with covariance C between rows. A measurement of row i
+    with aleatoric variance σ²ᵢ leaves, for any outcome (Rasmussen and Williams 2006, eq. 2.24),
 
         C ← C − C[:, i] C[i, :] / (C[i, i] + σ²ᵢ),
 
-    whatever its outcome, and the next row is the best by the score of the epistemic variances that are
-    left. The mean stays, as if each outcome were the one predicted.
+    and the next row has the best score of the remaining epistemic variances. The mean stays, as if each
+    outcome were the predicted one.
 
-    With ``bald`` this is greedy BatchBALD (Kirsch et al. 2019) of Gaussians: the scores add up to
-    ½ log det(I + C/σ²) of the chosen rows, and greedy is no worse than 63 % of the best batch. With the
-    confidence bound it is GP-BUCB (Desautels et al. 2014); with expected improvement the "kriging
-    believer" (Ginsbourger et al. 2010).
+    With ``bald`` this is greedy BatchBALD (Kirsch et al. 2019) of Gaussians: the scores sum to
+    ½ log det(I + C/σ²) of the chosen rows, at least 63 % of the best batch's. With the confidence bound
+    it is GP-BUCB (Desautels et al. 2014); with expected improvement the "kriging believer" (Ginsbourger
+    et al. 2010).
 
-    Several outputs are conditioned each on its own measurements. No row is chosen twice.
+    Every output is conditioned on its own measurements. No row is chosen twice.
 
     Args:
       prediction: of the candidates.
-      n: how many rows.
+      n: number of rows.
       score: a function of a prediction's mean, aleatoric and epistemic variance; not of its draws,
-        which stay what they are.
+        which stay the same.
 
     Raises:
       ValueError: if there are fewer than ``n`` rows, or if there is only one draw.
@@ -61,53 +61,48 @@ def choose_batch(prediction: Prediction, n: int, score: Score) -> Suggestion:
             "The joint covariance of a batch needs at least 2 draws of the network. Got 1; use an "
             'engine that has several, such as inference="psgld".'
         )
-    belief = _Belief.of(prediction, n)
+    covariance = _Covariance(prediction, n)
     rows, scores = np.zeros(n, int), np.zeros(n)
     left = np.ones(len(prediction), bool)
     for number in range(n):
-        variance = belief.variance.reshape(prediction.mean.shape)
+        variance = covariance.diagonal.reshape(prediction.mean.shape)
         found = _scores(score, replace(prediction, epistemic_variance=variance))
         rows[number] = best = int(np.argmax(np.where(left, found, -np.inf)))
         scores[number], left[best] = found[best], False
-        belief.measure(best)
+        covariance.condition_on(best)
     return Suggestion(rows, scores)
 
 
-class _Belief:
-    """What is left of the covariance of all rows, without ever holding rows × rows.
+class _Covariance:
+    """Covariance C of all rows after some measurements, without a matrix of rows × rows.
 
     C = AᵀA − LLᵀ, with A the draws' deviations from their mean over √draws, and one column of L for
     every measurement.
     """
 
-    def __init__(self, deviations: np.ndarray, noise: np.ndarray, capacity: int) -> None:
-        self.deviations = deviations  # (draws, rows, columns)
-        self.noise = noise  # (rows, columns)
-        self.variance = np.sum(deviations**2, axis=0)  # (rows, columns)
-        self.removed = np.zeros((capacity, *noise.shape))  # L
+    def __init__(self, prediction: Prediction, capacity: int) -> None:
+        draws = draws_of(prediction)
+        self.noise = columns_of(prediction).aleatoric_variance  # (rows, columns)
+        self.deviations = (draws - draws.mean(0)) / np.sqrt(len(draws))  # A: (draws, rows, columns)
+        self.diagonal = np.sum(self.deviations**2, axis=0)  # (rows, columns)
+        self.removed = np.zeros((capacity, *self.noise.shape))  # L
         self.measured = 0
 
-    @classmethod
-    def of(cls, prediction: Prediction, capacity: int) -> "_Belief":
-        draws = draws_of(prediction)
-        noise = columns_of(prediction).aleatoric_variance
-        return cls((draws - draws.mean(0)) / np.sqrt(len(draws)), noise, capacity)
-
-    def measure(self, row: int) -> None:
-        """Take away what a measurement of the row explains."""
+    def condition_on(self, row: int) -> None:
+        """Subtract what a measurement of the row explains."""
         before = self.removed[: self.measured]
         covariance = np.einsum("drc,dc->rc", self.deviations, self.deviations[:, row])
         covariance -= np.einsum("mrc,mc->rc", before, before[:, row])
-        total = self.variance[row] + self.noise[row]
-        # An output that is known and has no noise teaches nothing more.
+        total = self.diagonal[row] + self.noise[row]
+        # A known output without noise explains nothing more.
         column = covariance / np.sqrt(np.where(total > 0, total, np.inf))
         self.removed[self.measured] = column
-        self.variance = np.maximum(self.variance - column**2, 0)
+        self.diagonal = np.maximum(self.diagonal - column**2, 0)
         self.measured += 1
 
 
 def _scores(score: Score, prediction: Prediction) -> np.ndarray:
-    """Return the scores of all rows; what is no number per row would choose rows at random."""
+    """Return the scores of all rows, one number each."""
     scores = np.asarray(score(prediction), float)
     if scores.shape != (len(prediction),):
         raise ValueError(

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from vebnn.estimators import VeBNNRegressor
 from vebnn.estimators.preprocessing import Standardiser
-from vebnn.inference.evaluation import pool_chains
+from vebnn.inference.evaluation import map_draws, pool_chains
 
 try:
     import torch
@@ -22,16 +21,15 @@ except ImportError as error:
 class BoTorchModel(EnsembleModel):
     """The draws of a fitted model as an ensemble whose members are functions of the inputs.
 
-    Its posterior is that of the mean function: epistemic only, as the acquisition functions of
-    optimisation want it, and without calibration. Inputs and outputs are in the units of ``fit``;
-    gradients are computed by JAX.
+    Its posterior is that of the mean function: epistemic only, and without calibration. Inputs and
+    outputs are in the units of ``fit``; JAX computes the gradients.
 
     Args:
       model: a fitted model of rows, with one or several outputs.
 
     Raises:
-      TypeError: if a draw of the model is not a mean function, but also has noise or modes.
-      ValueError: if the model is of sequences or images.
+      TypeError: if the model is not a VeBNNRegressor, whose draws are mean functions.
+      ValueError: if its inputs are sequences or images.
 
     Example:
       >>> acquisition = qLogExpectedImprovement(BoTorchModel(model), best_f=model.predict(X).max())
@@ -45,17 +43,15 @@ class BoTorchModel(EnsembleModel):
         check_is_fitted(model)
         if len(model.in_shape_) != 1:
             raise ValueError(
-                f"BoTorch's candidates are rows of features. Got a model whose inputs have shape "
-                f"{model.in_shape_}."
+                f"The `model` must take rows of features. Got inputs of shape {model.in_shape_}."
             )
         self._num_outputs = model.y_units_.scale.size
         self._x_units, self._y_units = model.x_units_, model.y_units_
-        posterior = model.fitted_.posterior
-        draws = pool_chains(posterior.draws)
+        draws = pool_chains(model.fitted_.posterior.draws)
 
         @jax.jit
         def outputs(x: jax.Array) -> jax.Array:
-            return jax.lax.map(lambda one: jax.vmap(eqx.combine(one, posterior.skeleton))(x), draws)
+            return map_draws(lambda network: jax.vmap(network)(x), draws)
 
         self._outputs = outputs
 
@@ -68,7 +64,7 @@ class BoTorchModel(EnsembleModel):
 
 
 class _ThroughJAX(torch.autograd.Function):
-    """A function of JAX in PyTorch's graph."""
+    """A JAX function in PyTorch's graph."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, function: Callable[[Any], jax.Array]) -> torch.Tensor:

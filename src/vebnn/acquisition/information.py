@@ -1,4 +1,4 @@
-"""How much a measurement would teach: for active learning."""
+"""Scores of active learning: the information in a measurement."""
 
 from typing import Literal
 
@@ -10,18 +10,18 @@ from vebnn.core.arguments import require_one_of
 from vebnn.prediction import Prediction
 
 # The entropy of a mixture is integrated by the trapezoidal rule, in units of the noise std. The
-# integrand is analytic and vanishes at both ends, so the rule's error falls exponentially with the
-# spacing; at a quarter of a std it is below 1e-6. A Gaussian ends, for that purpose, 8 stds away.
+# integrand is analytic and vanishes at both ends, so the error falls exponentially with the spacing; at
+# a quarter of a std it is below 1e-6. Densities are cut off 8 stds from their centre.
 _SPACING = 0.25
 _REACH = 8.0
 _BLOCK_POINTS = 256
 
 
 def epistemic_variance(prediction: Prediction, *, output: Output = None) -> np.ndarray:
-    """Return the variance of the mean over draws: where the networks disagree.
+    """Return the variance of the mean over draws, in squared units of the output.
 
-    It is in squared units of the output. Several outputs are added up after division by their mean
-    total variance over the rows, so that units do not decide which output counts.
+    Several outputs are summed after division by their mean total variance over the rows, so that the
+    sum does not depend on units.
 
     Args:
       prediction: of the candidates.
@@ -35,26 +35,23 @@ def epistemic_variance(prediction: Prediction, *, output: Output = None) -> np.n
 
 
 def bald(
-    prediction: Prediction,
-    *,
-    kind: Literal["gaussian", "mixture"] = "gaussian",
-    output: Output = None,
+    prediction: Prediction, *, kind: Literal["gaussian", "mixture"] = "gaussian", output: Output = None
 ) -> np.ndarray:
     """Return the mutual information of an observation and the network, in nats.
 
-    BALD (Houlsby et al. 2011, eq. 2): the entropy of the prediction less the mean entropy of what each
-    draw of the network predicts. With the two moments of the prediction that is
+    BALD (Houlsby et al. 2011, eq. 2): the entropy of the prediction less the mean entropy given one
+    draw of the network. With the two moments of the prediction that is
 
         ½ log(1 + epistemic variance / aleatoric variance),
 
-    and with the draws, the entropy of the mixture of Gaussians less that of the noise. The mixture's
-    is never more than the log of the number of draws, and never more than the Gaussian's.
+    and with the draws, the entropy of the mixture of Gaussians less that of the noise, which is at most
+    the log of the number of draws and at most the Gaussian's.
 
-    The noise is the mean over draws. Those of VeBNN share it; what the draws of other methods know
-    of the noise itself is not counted.
+    The noise is the mean over draws. All draws of VeBNN share it; for other methods, the information
+    about the noise itself is left out.
 
-    Several outputs are added up. The sum is the information in all of them together if the draws of
-    different outputs are uncorrelated, and more than that otherwise.
+    Several outputs are summed. The sum is their joint information if the draws of different outputs are
+    uncorrelated, and an upper bound otherwise.
 
     Args:
       prediction: of the candidates.
@@ -62,7 +59,7 @@ def bald(
       output: the number or name of one output; all by default.
 
     Raises:
-      ValueError: if an observation has no noise, and so infinite information.
+      ValueError: if a row has no noise, so that its information is infinite.
     """
     require_one_of("kind", kind, ("gaussian", "mixture"))
     columns = columns_of(prediction, output)
@@ -81,12 +78,10 @@ def bald(
 
 
 def _information_of_mixture(centers: np.ndarray) -> float:
-    """Return the entropy of the equal mixture of N(center, 1), less that of N(0, 1).
-
-    Args:
-      centers: ``(draws,)``.
-    """
-    centers = _without_deserts(np.sort(centers))
+    """Return the entropy of the equal mixture of N(center, 1), less that of N(0, 1)."""
+    # Gaps without density have no entropy: shortening them keeps the integral and shortens the grid.
+    gaps = np.minimum(np.diff(np.sort(centers)), 2 * _REACH)
+    centers = np.concatenate([[0.0], np.cumsum(gaps)])
     points = np.arange(centers[0] - _REACH, centers[-1] + _REACH + _SPACING, _SPACING)
     entropy = 0.0
     for block in np.split(points, range(_BLOCK_POINTS, len(points), _BLOCK_POINTS)):
@@ -95,12 +90,3 @@ def _information_of_mixture(centers: np.ndarray) -> float:
         density = np.exp(-0.5 * distance**2).sum(1) / (len(centers) * np.sqrt(2 * np.pi))
         entropy += _SPACING * special.entr(density).sum()
     return entropy - 0.5 * np.log(2 * np.pi * np.e)
-
-
-def _without_deserts(centers: np.ndarray) -> np.ndarray:
-    """Move sorted centers so far apart that they do not overlap closer together.
-
-    Where no density is there is no entropy, so the integral stays as it is and the grid short.
-    """
-    gaps = np.minimum(np.diff(centers), 2 * _REACH)
-    return np.concatenate([[0.0], np.cumsum(gaps)])

@@ -1,4 +1,4 @@
-"""Which output of a prediction a score is about."""
+"""Selection of the outputs of a prediction that a score uses."""
 
 from numbers import Integral
 from typing import NamedTuple
@@ -7,11 +7,11 @@ import numpy as np
 
 from vebnn.prediction import Prediction
 
-Output = int | str | None
+Output = int | str | None  # number or name of one output; None for all
 
 
 class Columns(NamedTuple):
-    """A prediction as tables: one row per candidate, one column per output (and time step)."""
+    """Moments of a prediction, ``(rows, columns)`` each: one column per output and time step."""
 
     mean: np.ndarray
     aleatoric_variance: np.ndarray
@@ -19,44 +19,25 @@ class Columns(NamedTuple):
 
 
 def columns_of(prediction: Prediction, output: Output = None) -> Columns:
-    """Return the moments of one output, or of all, each ``(rows, columns)``.
-
-    Args:
-      prediction: of some rows.
-      output: the number or the name of an output; all of them by default.
+    """Return the moments of one output, or of all.
 
     Raises:
       ValueError: if there is no such output.
     """
-    parts = (prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance)
-    mean, aleatoric, epistemic = (
-        _taken(prediction, part, output).reshape(len(prediction), -1) for part in parts
+    moments = (prediction.mean, prediction.aleatoric_variance, prediction.epistemic_variance)
+    return Columns(
+        *(_select(prediction, moment, output).reshape(len(prediction), -1) for moment in moments)
     )
-    return Columns(mean, aleatoric, epistemic)
 
 
 def draws_of(prediction: Prediction, output: Output = None) -> np.ndarray:
     """Return the draws of one output, or of all, ``(draws, rows, columns)``."""
-    draws = _taken(prediction, prediction.draws, output)
+    draws = _select(prediction, prediction.draws, output)
     return draws.reshape(*draws.shape[:2], -1)
 
 
-def require_one_column(columns: Columns, purpose: str) -> None:
-    """Refuse several outputs where a sum of them means nothing.
-
-    Raises:
-      ValueError: if there are several outputs, or sequences of one.
-    """
-    found = columns.mean.shape[1]
-    if found != 1:
-        raise ValueError(
-            f"The {purpose} is about one number per row. Got {found}; choose one with `output`, such "
-            f"as output=0, or take a time step first."
-        )
-
-
-def _taken(prediction: Prediction, values: np.ndarray, output: Output) -> np.ndarray:
-    """Return what belongs to an output, which is the last axis of several."""
+def _select(prediction: Prediction, values: np.ndarray, output: Output) -> np.ndarray:
+    """Return the values of an output, which is the last axis if there are several."""
     values = np.asarray(values, float)
     if output is None:
         return values

@@ -1,4 +1,4 @@
-"""From a fitted model and a pool of candidates to the rows to measure next."""
+"""Suggest rows of a pool of candidates to measure next."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -25,7 +25,7 @@ SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
 
 
 class Predicts(Protocol):
-    """A fitted model: whatever tells mean, noise and ignorance of rows."""
+    """A fitted model that predicts aleatoric and epistemic variance."""
 
     def predict_distribution(self, X: Any) -> Prediction:
         """Return the predictive distribution of rows."""
@@ -45,16 +45,13 @@ def suggest(
     Args:
       model: a fitted model.
       pool: candidates, like the inputs of ``fit``.
-      n: how many.
+      n: number of rows.
       how: ``"epistemic"`` or ``"bald"`` to learn the function, ``"expected_improvement"`` or
         ``"confidence_bound"`` to find its optimum, or a function of a prediction with one number per
-        row, of which the largest is wanted.
+        row; larger is better.
       diverse: choose each row as if those before it had been measured (:func:`choose_batch`);
-        otherwise the rows with the largest scores, however alike they are.
-      **options: settings of the score, such as ``best=0.3, goal="maximise"`` or ``output=1``.
-
-    Returns:
-      Positions in the pool, the most wanted first, and the score of each when it was chosen.
+        otherwise the rows with the largest scores, even if they are alike.
+      **options: of the score, such as ``best=0.3, goal="maximise"`` or ``output=1``.
 
     Raises:
       ValueError: if an argument is wrong, or if the model has no epistemic uncertainty.
@@ -64,7 +61,7 @@ def suggest(
       >>> rows, scores = suggest(model, pool, n=5, how="expected_improvement", best=0.3)
     """
     require_whole("n", n, 1)
-    score = _prepared(how, options)
+    score = _with_options(how, options)
     if diverse and n > 1 and options.get("kind", "gaussian") != "gaussian":
         raise ValueError(
             f'The `kind` must be "gaussian" for a diverse batch of several rows. Got '
@@ -72,20 +69,21 @@ def suggest(
         )
     if not hasattr(model, "predict_distribution"):
         raise ValueError(
-            f"The `model` must tell noise from ignorance, as a VeBNNRegressor does. Got {model!r}."
+            f"The `model` must have the method predict_distribution, as a VeBNNRegressor does. Got "
+            f"{model!r}."
         )
     prediction = model.predict_distribution(pool)
     if not np.any(prediction.epistemic_variance > 0):
         raise ValueError(
-            "The model has no epistemic uncertainty, so no row would teach it more than another. Use "
-            'an engine whose networks differ, such as inference="psgld".'
+            "The `model` must have epistemic uncertainty. Got none at any row; use an engine with "
+            'several networks, such as inference="psgld".'
         )
     choose = choose_batch if diverse and n > 1 else choose_best
     return choose(prediction, n, score)
 
 
-def _prepared(how: str | Score, options: dict[str, Any]) -> Score:
-    """Return the score with its options, which are checked before anything is computed."""
+def _with_options(how: str | Score, options: dict[str, Any]) -> Score:
+    """Return the score with its options, after a check of their names."""
     if callable(how):
         return partial(how, **options)
     require_one_of("how", how, tuple(SCORES))

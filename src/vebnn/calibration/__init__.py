@@ -1,29 +1,33 @@
-"""Recalibration: what held-out rows say of the error bars.
+"""Recalibration of error bars on held-out rows.
 
-Three ways, each learned from observations and predictions of rows that nobody trained on. Arrays are
-``(rows,)`` or ``(rows, ..., outputs)``, in any units, and every output has its own numbers. What is
-learned are plain numbers, so that a model file can hold them.
+Three methods learn from observations and predictions of rows that were not used in training. Arrays are
+``(rows,)`` or ``(rows, ..., outputs)``, in any units, and every output has its own numbers. A model
+file holds these numbers; :func:`calibrated` applies them to a prediction.
 
-- :class:`CommonFactor` scales the total variance until intervals of one level hold what they promise.
-- :class:`SeparateFactors` scales noise and ignorance each for itself, by maximum likelihood.
-- :class:`ConformalIntervals` trusts no distribution, and guarantees the coverage of its intervals;
+- :class:`CommonFactor` scales the total variance until intervals of one level have their coverage.
+- :class:`SeparateFactors` scales aleatoric and epistemic variance separately, by maximum likelihood.
+- :class:`ConformalIntervals` guarantees the coverage of its intervals for any distribution;
   :class:`ConformalScores` does so for every level.
 """
 
+from vebnn.calibration.apply import calibrated
 from vebnn.calibration.conformal import ConformalIntervals, ConformalScores, UnreachableLevel
 from vebnn.calibration.factors import CommonFactor, SeparateFactors
-from vebnn.calibration.methods import METHODS, Calibration, describe, learn, revive
-from vebnn.calibration.rows import Variances
+from vebnn.calibration.held_out import Learned
+from vebnn.calibration.methods import CALIBRATIONS, Calibration, describe, learn, revive
+from vebnn.calibration.variances import Variances
 
 __all__ = [
-    "METHODS",
+    "CALIBRATIONS",
     "Calibration",
     "CommonFactor",
     "ConformalIntervals",
     "ConformalScores",
+    "Learned",
     "SeparateFactors",
     "UnreachableLevel",
     "Variances",
+    "calibrated",
     "describe",
     "learn",
     "revive",

@@ -1,41 +1,43 @@
-"""A prediction with what held-out rows taught about its error bars."""
+"""Apply a calibration to a prediction."""
 
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from vebnn.calibration import Calibration, ConformalScores, Variances
+from vebnn.calibration.conformal import ConformalScores
+from vebnn.calibration.methods import Calibration
+from vebnn.calibration.variances import Variances
 from vebnn.prediction import Components, Prediction
 
 
 def calibrated(raw: Prediction, calibration: Calibration) -> Prediction:
     """Return the prediction after calibration; the mean stays.
 
-    Factors change the distribution: its parts, and with them intervals, quantiles, densities, draws
-    and samples. Conformal scores change ``interval`` alone, for they know of no distribution.
+    Factors change the distribution: both variances, and with them intervals, quantiles, densities,
+    draws and samples. Conformal scores change ``interval`` alone, because they assume no distribution.
     """
     if isinstance(calibration, ConformalScores):
         return replace(raw, interval_reach=calibration.multipliers)
-    parts = calibration.apply(raw.aleatoric_variance, raw.epistemic_variance)
+    variances = calibration.apply(raw.aleatoric_variance, raw.epistemic_variance)
     return replace(
         raw,
-        aleatoric_variance=parts.aleatoric,
-        epistemic_variance=parts.epistemic,
-        load_components=partial(_components_with, parts, raw),
+        aleatoric_variance=variances.aleatoric,
+        epistemic_variance=variances.epistemic,
+        load_components=partial(_components_with, variances, raw),
     )
 
 
-def _components_with(parts: Variances, raw: Prediction) -> Components:
-    """Return the Gaussians of one mode, moved and widened until the mixture has these variances."""
+def _components_with(variances: Variances, raw: Prediction) -> Components:
+    """Return the components of one mode, moved and widened until the mixture has these variances."""
     mean, variance, weight = raw.components
-    closer = np.sqrt(_ratio(parts.epistemic, raw.epistemic_variance))
-    # A component may hold ignorance of its own (evidential), which has the factor of ignorance.
+    closer = np.sqrt(_ratio(variances.epistemic, raw.epistemic_variance))
+    # A component may have epistemic variance of its own (evidential); it gets the epistemic factor.
     own = np.maximum(raw.epistemic_variance - mean[:, 0].var(0), 0)
-    wider = _ratio(parts.aleatoric + closer**2 * own, raw.aleatoric_variance + own)
+    wider = _ratio(variances.aleatoric + closer**2 * own, raw.aleatoric_variance + own)
     return Components(raw.mean + closer * (mean - raw.mean), wider * variance, weight)
 
 
 def _ratio(new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """Return new / old, or one where there was nothing to change."""
+    """Return new / old, or 1 where old is 0."""
     return np.divide(new, old, out=np.ones_like(old), where=old > 0)

@@ -1,4 +1,4 @@
-"""Intervals that trust no distribution: split conformal prediction."""
+"""Distribution-free intervals: split conformal prediction."""
 
 import math
 import warnings
@@ -6,45 +6,34 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vebnn.calibration.rows import error_scores, for_outputs, parts_of, rank_of, total_std
+from vebnn.calibration.held_out import HeldOut, Learned, rank_of
+from vebnn.calibration.variances import Variances, for_outputs
 from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import matched
 
 
 class UnreachableLevel(ValueError):
-    """A level for which the held-out rows are too few."""
+    """A level that needs more held-out rows."""
 
 
 @dataclass(frozen=True)
-class ConformalScores:
-    """Conformal intervals of every level: all that :class:`ConformalIntervals` can be learned from.
+class ConformalScores(Learned):
+    """Conformal intervals of every level: the scores that :class:`ConformalIntervals` are learned from.
 
-    The guarantee is for rows that were used in no other way. If they also stopped the training early or
-    decided another choice, it holds only approximately.
+    The guarantee is for rows that were not used in any other way. If they also stopped the training
+    early or chose a setting, it holds only approximately.
 
     Args:
       scores: \\|y − mean\\| / std of the held-out rows in increasing order, for each output.
-      num_rows: how many rows; a sequence is one.
+      num_rows: number of rows; a sequence is one.
     """
 
     scores: tuple[tuple[float, ...], ...] = field(repr=False)
     num_rows: int
 
     @classmethod
-    def learn(
-        cls,
-        y: np.ndarray,
-        mean: np.ndarray,
-        aleatoric_variance: np.ndarray,
-        epistemic_variance: np.ndarray,
-    ) -> "ConformalScores":
-        """Learn from held-out rows.
-
-        Raises:
-          ValueError: if arrays do not fit.
-        """
-        scores = np.sort(error_scores(y, mean, aleatoric_variance, epistemic_variance), axis=0)
-        return cls(tuple(map(tuple, scores.T.tolist())), len(y))
+    def _learn(cls, rows: HeldOut) -> "ConformalScores":
+        return cls(tuple(map(tuple, np.sort(rows.scores, axis=0).T.tolist())), rows.num_rows)
 
     @property
     def highest_level(self) -> float:
@@ -70,13 +59,13 @@ class ConformalScores:
 
 
 def rows_needed(level: float) -> int:
-    """Return the smallest number of held-out rows whose intervals of that level are finite."""
+    """Return the smallest number of held-out rows for finite intervals of that level."""
     return math.ceil(round(level / (1 - level), 9))
 
 
 @dataclass(frozen=True)
-class ConformalIntervals:
-    """Intervals mean ± q · std that hold at least ``level`` of new targets, of whatever distribution.
+class ConformalIntervals(Learned):
+    """Intervals mean ± q · std that hold at least ``level`` of new targets of any distribution.
 
     Split conformal prediction (Papadopoulos et al. 2002; Lei et al. 2018, secs. 2.2 and 5.2) with the
     score \\|y − mean\\| / std: q is the ⌈(n + 1) · level⌉-th smallest score of n held-out rows. If
@@ -88,46 +77,28 @@ class ConformalIntervals:
     al. 2024, Theorem 1).
 
     Args:
-      multipliers: q for each output, or None for an infinite interval.
-      level: what is guaranteed.
+      multipliers: q for each output, or None for infinite intervals, if the rows are too few.
+      level: the guaranteed coverage.
     """
 
     multipliers: tuple[float | None, ...]
     level: float
 
     @classmethod
-    def learn(
-        cls,
-        y: np.ndarray,
-        mean: np.ndarray,
-        aleatoric_variance: np.ndarray,
-        epistemic_variance: np.ndarray,
-        level: float = 0.95,
-    ) -> "ConformalIntervals":
-        """Learn from held-out rows; warns if they are too few for anything but infinite intervals.
-
-        Raises:
-          ValueError: if arrays do not fit.
-        """
-        held_out = ConformalScores.learn(y, mean, aleatoric_variance, epistemic_variance)
+    def _learn(cls, rows: HeldOut, level: float = 0.95) -> "ConformalIntervals":
+        held_out = ConformalScores._learn(rows)
         try:
             return cls(tuple(held_out.multipliers(level).tolist()), level)
-        except UnreachableLevel:
-            warnings.warn(
-                f"Conformal intervals of level {level:g} need at least {rows_needed(level)} held-out "
-                f"rows. Got {held_out.num_rows}, so the intervals are infinite; hold out more rows or "
-                f"lower the level.",
-                stacklevel=2,
-            )
+        except UnreachableLevel as error:
+            warnings.warn(f"{error} Until then the intervals are infinite.", stacklevel=3)
             return cls((None,) * len(held_out.scores), level)
 
     def interval(
         self, mean: np.ndarray, aleatoric_variance: np.ndarray, epistemic_variance: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper ends for new rows."""
-        mean, aleatoric, epistemic = matched(
-            mean=mean, aleatoric_variance=aleatoric_variance, epistemic_variance=epistemic_variance
-        )
+        variances = Variances.checked(aleatoric_variance, epistemic_variance)
+        mean, total = matched(mean=mean, total_variance=variances.total)
         reach = tuple(math.inf if one is None else one for one in self.multipliers)
-        half = for_outputs(reach, mean) * total_std(parts_of(aleatoric, epistemic))
+        half = for_outputs(reach, mean) * np.sqrt(total)
         return mean - half, mean + half

@@ -1,4 +1,4 @@
-"""Sentences for wrong arguments: name, constraint, value received, way out."""
+"""Checks of arguments; every message has the name, the constraint and the value received."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -6,13 +6,13 @@ from typing import Any
 
 
 def require_whole(name: str, value: Any, smallest: int) -> None:
-    """Refuse anything but a whole number of at least ``smallest``."""
+    """Raise ValueError unless the value is a whole number of at least ``smallest``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < smallest:
         raise ValueError(f"The `{name}` must be a whole number of at least {smallest}. Got {value!r}.")
 
 
 def require_number(name: str, value: Any, low: float, high: float, brackets: str = "()") -> None:
-    """Refuse anything but a number between two bounds; brackets as in mathematics."""
+    """Raise ValueError unless the value is a number in an interval, open ``()`` or closed ``[]``."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     above = number and (value >= low if brackets[0] == "[" else value > low)
     below = number and (value <= high if brackets[1] == "]" else value < high)
@@ -22,7 +22,7 @@ def require_number(name: str, value: Any, low: float, high: float, brackets: str
 
 
 def require_one_of(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuse anything but one of some words."""
+    """Raise ValueError unless the value is one of the choices."""
     if value not in choices:
         words = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"The `{name}` must be one of {words}. Got {value!r}.")

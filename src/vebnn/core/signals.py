@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost."""
+"""Ctrl-C that is never lost."""
 
 import signal
 import threading
@@ -6,14 +6,14 @@ from types import FrameType, TracebackType
 
 
 class Interrupts:
-    """A context in which Ctrl-C raises KeyboardInterrupt, and again until somebody has seen it.
+    """A context that remembers a Ctrl-C whose KeyboardInterrupt was dropped.
 
-    Python drops an exception raised while the garbage collector runs, and JAX has a function of its own
-    run then: often enough, a Ctrl-C would pass unheard. Where the program has a handler of its own, and
-    outside the main thread, where there are none, all is left as it was.
+    Python drops an exception raised while the garbage collector runs, and JAX registers a function that
+    runs then, so a Ctrl-C is sometimes lost. :meth:`check` raises it again. Nothing changes outside the
+    main thread or where the program has its own handler.
 
     Attributes:
-      pending: whether one came.
+      pending: whether a Ctrl-C came.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Interrupts:
             self.check()
 
     def check(self) -> None:
-        """Raise the interrupt that came and was dropped, if one was."""
+        """Raise KeyboardInterrupt if a Ctrl-C came."""
         if self.pending:
             raise KeyboardInterrupt
 

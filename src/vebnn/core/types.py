@@ -1,7 +1,7 @@
 """Types that every room shares."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 
@@ -39,6 +39,7 @@ class ResidualDataset(NamedTuple):
 
 
 Rows = Dataset | NoisyDataset | ResidualDataset
+SomeRows = TypeVar("SomeRows", bound=Rows)
 
 
 class Recipe(Protocol):

@@ -1,1 +1,1 @@
-"""Data with names: the paper's toy problems and the UCI sets."""
+"""Data sets by name: toy problems, UCI regression, stress of composites."""

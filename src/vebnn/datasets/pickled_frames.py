@@ -1,9 +1,8 @@
-"""Tables of arrays out of a pickle, without running anything that the pickle asks for.
+"""Read a pickled pandas table of NumPy arrays without executing anything in the pickle.
 
-A pickle is a program: it names functions and calls them. Here every name stands for an inert record of
-the call, and only the names that a pandas table of NumPy arrays consists of are let in. Arrays are then
-built from the records, with their sizes and kinds checked, so neither pandas nor NumPy ever sees what
-the file says about their insides. It also does not matter which version of pandas wrote the file.
+A pickle is a program that names functions and calls them. This reader accepts only the names that such
+a table needs, and replaces every call by an inert record. It then builds the arrays from the records,
+after checks of their sizes and dtypes. The version of pandas that wrote the file does not matter.
 """
 
 import math
@@ -22,7 +21,7 @@ _INDEX = "pandas.core.indexes.base.Index"
 _ARRAY = "numpy.ndarray"
 _DTYPE = "numpy.dtype"
 _SLICE = "builtins.slice"
-# NumPy 2 moved its insides.
+# Names of NumPy 1 and of NumPy 2.
 _RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
 _FROM_BUFFER = ("numpy.core.numeric._frombuffer", "numpy._core.numeric._frombuffer")
 
@@ -35,21 +34,20 @@ _BYTE_ORDERS = frozenset("<>=|")
 
 
 class _Refused(Exception):
-    """The pickle asks for something that a table of arrays does not need."""
+    """The pickle names something that a table of arrays does not need."""
 
 
 class _Record:
-    """What a pickle wants called: its name, the arguments, and the state that it wants set."""
+    """One call in a pickle, not executed: the name, the arguments and the state to set."""
 
     name = ""
+    arguments: tuple[Any, ...]
+    state: Any
 
     def __new__(cls, *arguments: Any) -> "_Record":
         record = object.__new__(cls)
         record.arguments, record.state = arguments, None
         return record
-
-    arguments: tuple[Any, ...]
-    state: Any
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
@@ -60,7 +58,7 @@ class _Recorder(pickle.Unpickler):
         whole = f"{module}.{name}"
         if whole not in ALLOWED:
             raise _Refused(whole)
-        # A class of its own for every use: nothing a file does to one outlives the reading.
+        # A new class each time: nothing that a file does to it outlives the reading.
         return type("Record", (_Record,), {"name": whole})
 
     def persistent_load(self, identity: Any) -> NoReturn:
@@ -71,7 +69,7 @@ def read_frame(path: str | Path) -> dict[str, np.ndarray]:
     """Return the columns of a pickled pandas table; cells may be NumPy arrays.
 
     Raises:
-      ValueError: if the file is anything but such a table. Nothing in it has been executed.
+      ValueError: if the file is anything else. Nothing in it has been executed.
     """
     path = Path(path)
     try:
@@ -79,7 +77,7 @@ def read_frame(path: str | Path) -> dict[str, np.ndarray]:
             return _columns(_Recorder(file).load())
     except _Refused as refused:
         raise ValueError(
-            f"The file {path} asks for {refused}, which a table of arrays does not need. It was not "
+            f"The file {path} asks for {refused}, which a table of arrays does not need: it was not "
             f"read, and nothing in it was executed."
         ) from None
     except OSError:
@@ -150,7 +148,7 @@ def _objects(content: list[Any]) -> np.ndarray:
 
 def _numbers_of(record: Any) -> Callable[[bytes], np.ndarray]:
     _, order, *rest = _called(record, _DTYPE).state
-    # Fields, shapes and flags of its own belong to kinds of arrays that have no place here.
+    # Only plain numbers: no structured dtypes and no subarrays.
     if _kind(record) not in _NUMBERS or order not in _BYTE_ORDERS or any(rest[:3]):
         raise TypeError(f"numbers of kind {_kind(record)!r}")
     dtype = np.dtype(_kind(record)).newbyteorder(order)

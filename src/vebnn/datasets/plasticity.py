@@ -1,7 +1,7 @@
-"""Stress of composites under strain paths: sequences whose noise is known.
+"""Stress of composites under strain paths: sequences with a known noise.
 
-The data come from our own simulator (``vebnn simulate plasticity``). A small sample is part of the
-package. The original data, which are pickles, can be read as well.
+``vebnn simulate plasticity`` makes the data; the package has a small sample. The pickles that the
+authors of the paper published can be read as well.
 """
 
 import os
@@ -19,18 +19,18 @@ SAMPLE_FOLDER = Path(__file__).parent / "samples" / "plasticity"
 COMPONENTS = ("11", "22", "12")
 UNITS: Mapping[str, str] = {"strain": "1", "stress": "MPa"}
 
-# Rows and columns of the 2×2 tensors in the original files.
-_AT = (np.array([0, 1, 0]), np.array([0, 1, 1]))
+# Rows and columns of components 11, 22, 12 in the 2×2 tensors of the published files.
+_COMPONENT_INDEX = (np.array([0, 1, 0]), np.array([0, 1, 1]))
 
 
 class Plasticity(NamedTuple):
-    """Strain paths and stresses; the last axis is 11, 22, 12, and shear is that of the tensor."""
+    """Strain paths and stresses; the last axis is 11, 22, 12, with tensor (not engineering) shear."""
 
     strain: np.ndarray  # (paths, steps, 3)
-    stress: np.ndarray  # (paths, steps, 3): each path on one element, chosen at random
+    stress: np.ndarray  # (paths, steps, 3): each path on one random volume element
     test_strain: np.ndarray  # (test paths, steps, 3)
-    test_mean: np.ndarray  # (test paths, steps, 3): the mean stress of all elements
-    test_std: np.ndarray  # (test paths, steps, 3): their std, which is the noise
+    test_mean: np.ndarray  # (test paths, steps, 3): mean over all elements
+    test_std: np.ndarray  # (test paths, steps, 3): std over all elements: the noise
     units: Mapping[str, str]
     source: Path
 
@@ -39,13 +39,12 @@ def load_plasticity(material: int = 1, folder: str | Path | None = None) -> Plas
     """Return the data of material 1 or 2.
 
     Args:
-      material: the elements of material 2 are smaller, so that its noise is larger.
-      folder: with a file that ``vebnn simulate plasticity`` wrote. Unless given, it is
-        ``plasticity`` in the folder that ``VEBNN_DATA`` names if the file is there, else the sample
-        in the package.
+      material: 1, or 2, whose smaller elements have more noise.
+      folder: where ``vebnn simulate plasticity`` wrote the file. By default ``plasticity`` in the
+        folder that ``VEBNN_DATA`` names; the sample in the package if there is no such file.
 
     Raises:
-      FileNotFoundError: if the folder has no such file; the sentence says how to make it.
+      FileNotFoundError: if the folder has no such file; the message says how to make it.
       ValueError: if the file is damaged, or the material unknown.
     """
     if material not in (1, 2):
@@ -57,17 +56,8 @@ def load_plasticity(material: int = 1, folder: str | Path | None = None) -> Plas
             f"`vebnn simulate plasticity --material {material} --out {path.parent}`."
         )
     strain, stress, test_strain, test_stress = _read(path)
-    return _checked(
-        Plasticity(
-            strain,
-            stress,
-            test_strain,
-            test_stress.mean(1),
-            test_stress.std(1, ddof=1),
-            UNITS,
-            path,
-        )
-    )
+    mean, std = test_stress.mean(1), test_stress.std(1, ddof=1)
+    return _checked(Plasticity(strain, stress, test_strain, mean, std, UNITS, path))
 
 
 def _find(name: str, folder: str | Path | None) -> Path:
@@ -85,8 +75,10 @@ def _read(path: Path) -> list[np.ndarray]:
             arrays = [file[name].astype(np.float64) for name in names]
     except OSError:
         raise
-    except Exception as error:  # zip and NumPy have many ways to say that a file is broken
-        raise ValueError(f"The file {path} is damaged or no data of `vebnn simulate`.") from error
+    except Exception as error:  # zip and NumPy raise many kinds for a broken file
+        raise ValueError(
+            f"The file {path} is damaged, or `vebnn simulate` did not write it."
+        ) from error
     if arrays[-1].ndim != 4 or arrays[-1].shape[1] < 2:
         raise ValueError(
             f"The `test_stress` in {path} must be (paths, at least 2 elements, steps, 3). Got shape "
@@ -96,38 +88,28 @@ def _read(path: Path) -> list[np.ndarray]:
 
 
 def load_original_plasticity(train: str | Path, truth: str | Path) -> Plasticity:
-    """Return the data of the paper's authors from their own files, which are pickles.
+    """Return the data that the authors of the paper published, as pickles of ``(steps, 2, 2)`` tensors.
 
-    Nothing in the files is executed: see :mod:`vebnn.datasets.pickled_frames`. Cells are
-    ``(steps, 2, 2)`` tensors. A first step without any strain is left out, as our own paths do not
-    have it.
+    Nothing in the files is executed: see :mod:`vebnn.datasets.pickled_frames`. A first step without
+    any strain is dropped, because the simulated paths have none.
 
     Args:
-      train: file with columns ``strain`` and ``stress``.
-      truth: file with columns ``strain_mean``, ``stress_mean`` and ``stress_std`` or ``stress_var``.
+      train: a file with columns ``strain`` and ``stress``.
+      truth: a file with columns ``strain_mean``, ``stress_mean`` and ``stress_std`` or ``stress_var``.
 
     Raises:
       ValueError: if a file is not such a table.
     """
-    learned, known = read_frame(train), read_frame(truth)
-    strain, stress = (_sequences(learned, name, train) for name in ("strain", "stress"))
-    test_strain, test_mean = (_sequences(known, name, truth) for name in ("strain_mean", "stress_mean"))
-    if "stress_std" in known:
-        test_std = _sequences(known, "stress_std", truth)
+    columns, test_columns = read_frame(train), read_frame(truth)
+    arrays = [_sequences(columns, name, train) for name in ("strain", "stress")]
+    tests = [_sequences(test_columns, name, truth) for name in ("strain_mean", "stress_mean")]
+    if "stress_std" in test_columns:
+        tests.append(_sequences(test_columns, "stress_std", truth))
     else:
-        test_std = np.sqrt(_sequences(known, "stress_var", truth))
-    start, test_start = _first_step(strain), _first_step(test_strain)
-    return _checked(
-        Plasticity(
-            strain[:, start:],
-            stress[:, start:],
-            test_strain[:, test_start:],
-            test_mean[:, test_start:],
-            test_std[:, test_start:],
-            UNITS,
-            Path(train),
-        )
-    )
+        tests.append(np.sqrt(_sequences(test_columns, "stress_var", truth)))
+    strain, stress = _without_unstrained_step(arrays)
+    test_strain, mean, std = _without_unstrained_step(tests)
+    return _checked(Plasticity(strain, stress, test_strain, mean, std, UNITS, Path(train)))
 
 
 def _sequences(columns: Mapping[str, np.ndarray], name: str, path: str | Path) -> np.ndarray:
@@ -141,11 +123,14 @@ def _sequences(columns: Mapping[str, np.ndarray], name: str, path: str | Path) -
         raise ValueError(
             f"The column {name!r} of {path} must hold arrays of shape (steps, 2, 2), all of one length."
         )
-    return tensors[(..., *_AT)]
+    return tensors[(..., *_COMPONENT_INDEX)]
 
 
-def _first_step(strain: np.ndarray) -> int:
-    return 1 if strain.shape[1] > 1 and not strain[:, 0].any() else 0
+def _without_unstrained_step(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """Drop the first step of all arrays if the first of them, the strain, is zero there."""
+    strain = arrays[0]
+    start = 1 if strain.shape[1] > 1 and not strain[:, 0].any() else 0
+    return [array[:, start:] for array in arrays]
 
 
 def _checked(data: Plasticity) -> Plasticity:
@@ -161,5 +146,5 @@ def _checked(data: Plasticity) -> Plasticity:
                 f"Got {stress.shape} and {strain.shape}."
             )
         if not (np.isfinite(strain).all() and np.isfinite(stress).all()):
-            raise ValueError(f"The {name} in {data.source} or its strain is not finite everywhere.")
+            raise ValueError(f"The {name} in {data.source} and its strain must be finite everywhere.")
     return data

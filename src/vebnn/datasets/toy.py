@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-Noise = Literal["heteroscedastic", "homoscedastic"]
+NoiseKind = Literal["heteroscedastic", "homoscedastic"]
 
 DATA_RANGE = (0.0, 10.0)
 PLOT_RANGE = (-4.0, 14.0)
@@ -22,21 +22,18 @@ def true_mean(x: np.ndarray) -> np.ndarray:
     return x * np.sin(x)
 
 
-def true_noise_std(x: np.ndarray, noise: Noise = "heteroscedastic") -> np.ndarray:
+def true_noise_std(x: np.ndarray, noise: NoiseKind = "heteroscedastic") -> np.ndarray:
     """Return 0.3 · √(1 + x²), the std of 0.3 x ε₁ + 0.3 ε₂ (paper, eq. 38), or 0.5 (eq. 39)."""
     return 0.3 * np.sqrt(1 + x**2) if noise == "heteroscedastic" else np.full_like(x, 0.5)
 
 
-def observe(x: np.ndarray, noise: Noise, rng: np.random.Generator) -> np.ndarray:
+def observe(x: np.ndarray, noise: NoiseKind, rng: np.random.Generator) -> np.ndarray:
     """Return one noisy observation at each x."""
     return true_mean(x) + true_noise_std(x, noise) * rng.standard_normal(x.shape)
 
 
 def load_toy(
-    num_rows: int = 200,
-    noise: Noise = "heteroscedastic",
-    *,
-    random_state: int = 0,
+    num_rows: int = 200, noise: NoiseKind = "heteroscedastic", *, random_state: int = 0
 ) -> Toy:
     """Draw training data with x uniform in [0, 10]."""
     rng = np.random.default_rng(random_state)

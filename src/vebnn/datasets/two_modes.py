@@ -1,8 +1,7 @@
-"""Data with two modes: every x leads to one of two branches, each with a noise of its own.
+"""Toy data with two modes at every x, each with its own noise.
 
-In the spirit of the example of Harakeh et al. (2023) that the paper uses: "two separate modes for each
-input x, and their variance changes with different x values". The paper does not print its formula, so
-the one below is our own.
+The paper uses an example of Harakeh et al. (2023) with "two separate modes for each input x, and their
+variance changes with different x values". It does not print the formula; this one is our own.
 """
 
 from typing import NamedTuple
@@ -19,7 +18,7 @@ class TwoModes(NamedTuple):
 
     X: np.ndarray  # (n, 1)
     y: np.ndarray  # (n,)
-    upper: np.ndarray  # (n,): whether a row is from the upper branch; nobody learns from this
+    upper: np.ndarray  # (n,): whether a row is from the upper branch; not for training
 
 
 class Truth(NamedTuple):

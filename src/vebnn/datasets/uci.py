@@ -1,27 +1,28 @@
-"""The eight UCI regression sets of the paper, by name.
+"""UCI regression sets of the paper, by name.
 
-A set is read from ``uci/<name>/data.txt`` in the folder that ``VEBNN_DATA`` names, else from the user's
-cache folder, into which it is downloaded once. ``VEBNN_UCI_URL`` names a mirror of the upstream
-repository.
+A set is read from ``uci/<name>/data.txt`` in the folder that ``VEBNN_DATA`` names. If it is not there,
+it is read from the user's cache folder, into which it is downloaded once. ``VEBNN_UCI_URL`` names a
+mirror of the upstream repository.
 """
 
-import io
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vebnn.core.arguments import require_one_of
-from vebnn.datasets import download
 from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES, Source
-from vebnn.serialization.files import write_bytes
+
+if TYPE_CHECKING:
+    from pooch import Pooch
 
 __all__ = ["SOURCES", "UCI", "Source", "available", "fetch", "load_uci", "where"]
 
 FOLDER_VARIABLE = "VEBNN_DATA"
 MIRROR_VARIABLE = "VEBNN_UCI_URL"
 UPSTREAM = f"{REPOSITORY}/raw/{COMMIT}"
+TIMEOUT_SECONDS = 30
 
 
 class UCI(NamedTuple):
@@ -34,19 +35,21 @@ class UCI(NamedTuple):
 
 
 def load_uci(name: str) -> UCI:
-    """Return one of the sets by name: the keys of ``SOURCES``. It is downloaded the first time.
+    """Return one of the sets by name, a key of ``SOURCES``; download it the first time.
 
     Raises:
-      FileNotFoundError: if the file is not there and cannot be downloaded; the sentence says where to
-        put it.
-      ValueError: if the name is unknown, or the file is not the one the name stands for.
+      FileNotFoundError: if the file is missing and cannot be downloaded; the message says where to
+        save it.
+      ValueError: if the name is unknown, or the file has another checksum.
     """
     path = fetch(name)
     source = SOURCES[name]
-    content = path.read_bytes()
-    if mismatch := source.mismatch(content):
-        raise ValueError(f"The file {path} is not the {name} set of {REPOSITORY}: {mismatch}.")
-    table = np.loadtxt(io.BytesIO(content), ndmin=2)
+    if not source.accepts(path):
+        raise ValueError(
+            f"The file {path} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
+            f"{source.sha256}; replace it by that file."
+        )
+    table = np.loadtxt(path, ndmin=2)
     shape = source.num_rows, len(source.feature_names) + len(source.target_names)
     if table.shape != shape:
         raise ValueError(
@@ -64,60 +67,80 @@ def available() -> dict[str, Path | None]:
 
 
 def where(name: str) -> Path | None:
-    """Return the file a set is read from, or nothing if it has to be downloaded first."""
+    """Return the file a set is read from, or None if it has to be downloaded first."""
     require_one_of("name", name, tuple(SOURCES))
-    own, cached = _own_path(name), _cached_path(name)
-    if own is not None and own.is_file():
-        return own
-    # A damaged file in the cache is fetched again; one in the user's own folder is the user's affair.
-    return cached if cached.is_file() and not SOURCES[name].mismatch(cached.read_bytes()) else None
+    if (own := _own_file(name)) is not None and own.is_file():
+        return own  # if it is damaged, `load_uci` says so
+    cached = cache_folder() / _inside(name)
+    return cached if cached.is_file() and SOURCES[name].accepts(cached) else None
 
 
 def fetch(name: str) -> Path:
-    """Return the file of a set; if there is none yet, download it into the user's cache folder.
+    """Return the file of a set; download it into the user's cache folder if there is none yet.
 
     Raises:
-      FileNotFoundError: if it cannot be downloaded; the sentence says where to put the file.
-      ValueError: if the name is unknown, or what was downloaded is something else.
+      FileNotFoundError: if it cannot be downloaded; the message says where to save the file.
+      ValueError: if the name is unknown, or the download has another checksum.
     """
-    found = where(name)
-    if found is not None:
+    import pooch
+    import requests
+
+    if (found := where(name)) is not None:
         return found
-    source, cached = SOURCES[name], _cached_path(name)
-    mirror = os.environ.get(MIRROR_VARIABLE) or UPSTREAM
-    url = f"{mirror.rstrip('/')}/{source.upstream_path}"
+    source, files = SOURCES[name], registry()
+    url, cached = files.get_url(_inside(name)), files.abspath / _inside(name)
+    state = "is damaged" if cached.exists() else "does not exist"
+    if source.git_blob:
+        cached.unlink(missing_ok=True)  # pooch has no checksum for it, and would keep it
+
+    def download(url: str, path: str, files: pooch.Pooch) -> None:
+        # Not streamed: a stream that is given up, as after a 404, leaves its connection open.
+        pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS, stream=False, chunk_size=2**16)(url, path, files)
+        if not source.accepts(Path(path)):
+            raise ValueError(
+                f"The download {url} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
+                f"{source.sha256}. It was not kept; try again, or set {MIRROR_VARIABLE} to another "
+                f"mirror."
+            )
+
     try:
-        content = download.download(url)
-    except download.DownloadFailed as failure:
-        raise FileNotFoundError(_not_found(name, url, str(failure))) from failure
-    if mismatch := source.mismatch(content):
-        raise ValueError(
-            f"The download {url} is not the {name} set of {REPOSITORY}: {mismatch}. Nothing of it was "
-            f"kept; try again, or set {MIRROR_VARIABLE} to another mirror."
-        )
-    write_bytes(cached, content)
-    return cached
+        return Path(files.fetch(_inside(name), downloader=download))
+    except requests.RequestException as failure:
+        response, own = failure.response, _own_file(name)
+        answer = "" if response is None else f"{response.status_code} {response.reason}".strip()
+        looked = f"{FOLDER_VARIABLE} is not set" if own is None else f"{own} does not exist"
+        raise FileNotFoundError(
+            f"The {name} set was not found, because {looked}, {cached} {state}, and {url} cannot be "
+            f"downloaded ({answer or type(failure).__name__}): save that file as {cached}, or set "
+            f"{FOLDER_VARIABLE} to a folder and save it there as {_inside(name)}."
+        ) from failure
 
 
-def _not_found(name: str, url: str, failure: str) -> str:
-    own, cached = _own_path(name), _cached_path(name)
-    looked = f"{FOLDER_VARIABLE} is not set" if own is None else f"{own} does not exist"
-    kept = "is damaged" if cached.exists() else "does not exist"
-    return (
-        f"The {name} set was not found, because {looked}, {cached} {kept}, and {url} cannot be "
-        f"downloaded ({failure}): save that file as {cached}, or set {FOLDER_VARIABLE} to a folder and "
-        f"save it there as {_inside(name)}."
+def registry() -> "Pooch":
+    """Return the files, addresses and checksums of all sets."""
+    import pooch
+
+    mirror = (os.environ.get(MIRROR_VARIABLE) or UPSTREAM).rstrip("/")
+    return pooch.create(
+        path=cache_folder(),
+        base_url=mirror,
+        # Where a second file is accepted, no single checksum decides: see `Source.accepts`.
+        registry={_inside(name): None if s.git_blob else s.sha256 for name, s in SOURCES.items()},
+        urls={_inside(name): f"{mirror}/{s.upstream_path}" for name, s in SOURCES.items()},
     )
 
 
-def _own_path(name: str) -> Path | None:
+def cache_folder() -> Path:
+    """Return the folder for downloaded data, below the user's cache folder."""
+    import pooch
+
+    return pooch.os_cache("vebnn")
+
+
+def _own_file(name: str) -> Path | None:
     folder = os.environ.get(FOLDER_VARIABLE)
     return Path(folder) / _inside(name) if folder else None
 
 
-def _cached_path(name: str) -> Path:
-    return download.cache_folder() / _inside(name)
-
-
-def _inside(name: str) -> Path:
-    return Path("uci") / name / "data.txt"
+def _inside(name: str) -> str:
+    return f"uci/{name}/data.txt"

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -45,15 +45,19 @@ from vebnn.training.progress import Observers, Progress
 Settings = TypeVar("Settings", bound=Strategy)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Regressor(RegressorMixin, Rows, ABC):
-    """Abstract: a regressor that is fitted in standardised units and predicts in the user's."""
+    """Abstract: a regressor that is fitted in standardised units and predicts in the user's.
 
-    network: Any
-    inference: Any
-    random_state: Any
-    verbose: int
-    checkpoint: str | Path | None
-    fitted_: Fitted
+    The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
+    """
+
+    weight_decay: float = 1e-6
+    prior_precision: float = 1.0
+    validation_fraction: float = 0.2
+    random_state: Any = None
+    verbose: int = 0
+    checkpoint: str | Path | None = None
 
     @abstractmethod
     def _strategy(self, num_rows: int) -> Strategy:
@@ -103,8 +107,8 @@ class Regressor(RegressorMixin, Rows, ABC):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         if X_val is not None and (y_std is None) != (y_std_val is None):
             raise ValueError(
-                "The `y_std` and `y_std_val` must be given together, otherwise some rows are treated as "
-                "noise-free. Got only one of them."
+                "The `y_std` and `y_std_val` must be given together, otherwise some rows are treated "
+                "as noise-free. Got only one of them."
             )
         with restore_on_failure(self):
             data, held_out = self._prepare(X, y, sample_weight, y_std, X_val, y_val, y_std_val)
@@ -213,9 +217,7 @@ class Regressor(RegressorMixin, Rows, ABC):
         """
         index = X.index if hasattr(X, "columns") else None
         x, padding = self._inputs(X)
-        mean, aleatoric, epistemic = (
-            blank_padding(part, padding) for part in self.fitted_.parts(x)
-        )
+        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
         squared = self.y_units_.scale**2
         known: Any = 0
         if y_std is not None:
@@ -269,7 +271,7 @@ class Regressor(RegressorMixin, Rows, ABC):
 
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""
-        require_one_of(name, method, CALIBRATIONS)
+        require_one_of(name, method, tuple(CALIBRATIONS))
 
     def _check_data(self, data: Dataset) -> None:
         """Refuse data that do not suit the arguments, before any training."""
@@ -285,8 +287,8 @@ class Regressor(RegressorMixin, Rows, ABC):
                 raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same random "
-                "numbers. Got random_state=None; try random_state=0."
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
+                "random numbers. Got random_state=None; try random_state=0."
             )
 
     def _settings(self, strategy: type[Settings], **resolved: Any) -> Settings:

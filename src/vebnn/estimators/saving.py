@@ -81,9 +81,7 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
     shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
-    saved = Saved(
-        body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"])
-    )
+    saved = Saved(body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"]))
     model.fitted_ = model._strategy(num_rows=1).revive(shapes, saved)
     model._publish()
     model.calibration_ = revive(body.get("calibration"))

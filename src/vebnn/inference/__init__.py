@@ -5,11 +5,11 @@ Every engine is one file with one frozen dataclass. Its fields are its settings 
 """
 
 from vebnn.inference.bbb import BayesByBackprop
+from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.nuts import NUTS
-from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
 from vebnn.inference.sgld import SGLD

@@ -90,7 +90,7 @@ class Engine(ABC):
         """Return the engine with steps too short to jump from one mode of the noise to another."""
         return self
 
-    def check(self, network: Network, x: Array) -> None:
+    def check(self, network: Network, x: Array) -> None:  # noqa: B027
         """Refuse, before any training, a network the engine cannot use; ``x`` are some rows."""
 
     def posterior_like(self, network: Network) -> Any:

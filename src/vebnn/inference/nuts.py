@@ -11,9 +11,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Dataset, Key, Params
-from vebnn.inference.evaluation import unravel_draws
+from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.inference.engine import Engine, Posterior, Problem
+from vebnn.inference.evaluation import unravel_draws
 from vebnn.networks import Network
 from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
 
@@ -129,7 +129,7 @@ class _Begin(eqx.Module):
     settings: NUTS
     like: Params
 
-    def __call__(self, data: Dataset, run: tuple[Key, Params]) -> NUTSState:
+    def __call__(self, data: Rows, run: tuple[Key, Params]) -> NUTSState:
         key, params = run
         blackjax, settings = _blackjax(), self.settings
         total = settings.burn_in + settings.thinning * settings.num_samples
@@ -162,7 +162,7 @@ class _Advance(eqx.Module):
     settings: NUTS
     like: Params
 
-    def __call__(self, shared: tuple[Dataset, Array], state: NUTSState) -> NUTSState:
+    def __call__(self, shared: tuple[Rows, Array], state: NUTSState) -> NUTSState:
         data, until = shared
         blackjax, settings = _blackjax(), self.settings
         log_density = _log_density(self, data)
@@ -221,7 +221,7 @@ class _Advance(eqx.Module):
         return jax.lax.while_loop(lambda state: state.step < until, transition, state)
 
 
-def _log_density(chain: _Begin | _Advance, data: Dataset) -> Any:
+def _log_density(chain: _Begin | _Advance, data: Rows) -> Any:
     _, unravel = ravel_pytree(chain.like)
     return lambda position: -chain.objective(unravel(position), data, 1)
 

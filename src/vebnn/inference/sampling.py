@@ -10,9 +10,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Dataset, Key, Params
-from vebnn.inference.evaluation import unravel_draws
+from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.inference.engine import Budget, Engine, Posterior, Problem
+from vebnn.inference.evaluation import unravel_draws
 from vebnn.training import (
     Objective,
     Stage,
@@ -44,7 +44,7 @@ class ChainSampler(Engine):
     def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
         """Return the state after one update."""
 
-    def diagnose(self, state: Any, step_size: float) -> dict[str, Array]:
+    def diagnose(self, state: Any, step_size: Any) -> dict[str, Array]:
         """Return named numbers on the last state of a chain."""
         return {}
 
@@ -90,9 +90,7 @@ class _Advance(eqx.Module):
     sampler: ChainSampler
     like: Params  # shapes to unravel the flat vector into
 
-    def __call__(
-        self, shared: tuple[Dataset, Array, Array], run: tuple[ChainState, Array]
-    ) -> ChainState:
+    def __call__(self, shared: tuple[Rows, Array, Array], run: tuple[ChainState, Array]) -> ChainState:
         data, until, first_step_size = shared
         state, rows = run
         sampler = self.sampler
@@ -100,7 +98,7 @@ class _Advance(eqx.Module):
         num_rows = jnp.sum(rows != NO_ROW)
         _, unravel = ravel_pytree(self.like)
 
-        def potential(flat: Array, batch: Dataset, key: Key) -> Array:
+        def potential(flat: Array, batch: Rows, key: Key) -> Array:
             return self.objective(unravel(flat), batch, num_batches, key)
 
         def step(carry: Any, inputs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How good is a prediction: plain functions of arrays.
+"""Metrics of predictions: functions of arrays.
 
 Arrays have the shape of the targets, ``(rows,)`` or ``(rows, ..., outputs)``, and must match exactly.
 """

@@ -1,4 +1,4 @@
-"""Arrays that fit together, or a sentence that says which one does not."""
+"""Checks of arrays: shape, NaN, sign."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ def matched(**arrays: np.ndarray) -> list[np.ndarray]:
     Raises:
       ValueError: if a shape differs from the first one's, or an array is empty or holds NaN.
     """
-    found = [numbers(name, array) for name, array in arrays.items()]
-    (first, *others), shape = arrays, found[0].shape
-    for name, array in zip(others, found[1:], strict=True):
+    found = {name: numbers(name, array) for name, array in arrays.items()}
+    first, shape = next((name, array.shape) for name, array in found.items())
+    for name, array in found.items():
         if array.shape != shape:
             raise ValueError(
                 f"The `{name}` must have the shape of the `{first}`, {shape}. Got {array.shape}."
             )
-    return found
+    return list(found.values())
 
 
 def numbers(name: str, array: np.ndarray) -> np.ndarray:
-    """Return an array in double precision; NaN would be counted as a miss or spoil a rank unseen."""
+    """Return an array in double precision, if it has rows and no NaN."""
     found = np.asarray(array, float)
     if found.ndim == 0 or found.size == 0:
         raise ValueError(f"The `{name}` must have at least one row. Got shape {found.shape}.")
@@ -32,17 +32,15 @@ def numbers(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def require_positive(name: str, array: np.ndarray) -> None:
-    """Refuse variances and scales that are zero or negative somewhere."""
-    if array.min() <= 0:
-        raise ValueError(
-            f"The `{name}` must be positive everywhere. Got {array.min():g} at least once."
-        )
+    """Raise ValueError unless all numbers are above 0."""
+    if (low := array.min()) <= 0:
+        raise ValueError(f"The `{name}` must be positive everywhere. Got {low:g} at least once.")
 
 
 def require_not_negative(name: str, array: np.ndarray) -> None:
-    """Refuse standard deviations that are negative somewhere."""
-    if array.min() < 0:
-        raise ValueError(f"The `{name}` must not be negative. Got {array.min():g} at least once.")
+    """Raise ValueError unless all numbers are 0 or above."""
+    if (low := array.min()) < 0:
+        raise ValueError(f"The `{name}` must not be negative. Got {low:g} at least once.")
 
 
 def by_output(array: np.ndarray) -> np.ndarray:

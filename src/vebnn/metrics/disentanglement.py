@@ -1,4 +1,4 @@
-"""Are noise and ignorance told apart, and does ignorance show where there were no data?"""
+"""Disentanglement of aleatoric and epistemic uncertainty."""
 
 import numpy as np
 from scipy import stats
@@ -9,9 +9,8 @@ from vebnn.metrics.arrays import by_output, matched, numbers
 def uncertainty_correlation(aleatoric: np.ndarray, epistemic: np.ndarray) -> float:
     """Spearman's rank correlation of the two uncertainties per output, averaged over outputs.
 
-    Estimates that say the same thing twice have a correlation of 1; disentangled ones need not
-    (Mucsányi et al. 2024, who measure it for classifiers). Stds and variances have the same ranks. NaN
-    if either is constant, where there are no ranks to compare.
+    1 means that both rank all rows alike; disentangled estimates need not (Mucsányi et al. 2024, for
+    classifiers). Stds and variances have the same ranks. NaN if either is constant.
     """
     aleatoric, epistemic = matched(aleatoric=aleatoric, epistemic=epistemic)
     columns = list(zip(by_output(aleatoric).T, by_output(epistemic).T, strict=True))
@@ -21,11 +20,11 @@ def uncertainty_correlation(aleatoric: np.ndarray, epistemic: np.ndarray) -> flo
 
 
 def out_of_distribution_auroc(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Chance that a row outside the data is given more epistemic uncertainty than one inside.
+    """Probability that a row outside the data has more epistemic uncertainty than one inside.
 
-    The area under the curve of hits against false alarms, for a threshold on the uncertainty: 1 if some
-    threshold tells all rows apart, ½ if the uncertainty knows nothing. It is the Mann–Whitney statistic
-    over the number of pairs, ties counting half (Hanley and McNeil 1982), averaged over outputs.
+    The area under the ROC curve of a threshold on the uncertainty: 1 for perfect separation, ½ for
+    none. It is the Mann–Whitney statistic over the number of pairs, ties counting half (Hanley and
+    McNeil 1982), averaged over outputs.
 
     Args:
       inside: epistemic stds or variances of rows like the training data, ``(rows, ..., outputs)``.
@@ -38,6 +37,5 @@ def out_of_distribution_auroc(inside: np.ndarray, outside: np.ndarray) -> float:
             f"rows. Got {outside.shape}."
         )
     inside, outside = by_output(inside), by_output(outside)
-    ranks = stats.rankdata(np.concatenate([outside, inside]), axis=0)[: len(outside)]
-    wins = np.sum(ranks, axis=0) - len(outside) * (len(outside) + 1) / 2
+    wins = stats.mannwhitneyu(outside, inside, method="asymptotic").statistic
     return float(np.mean(wins / (len(outside) * len(inside))))

@@ -1,4 +1,4 @@
-"""Distances from a truth or an observation: of means, and of the noise."""
+"""Errors: distances of a predicted mean or noise from observations or the truth."""
 
 import numpy as np
 
@@ -19,11 +19,7 @@ def rmse_percent(truth: np.ndarray, mean: np.ndarray) -> float:
     """Error of sequences in percent of their size (paper, eq. "RMSE, for RNN").
 
     100 · ‖mean − truth‖₂ / ‖truth‖₂ with norms over time (all axes between the first and the last),
-    averaged over rows and outputs.
-
-    Args:
-      truth: ``(rows, ..., outputs)`` with at least one axis in between; without noise in the paper.
-      mean: the same shape.
+    averaged over rows and outputs. Arrays are ``(rows, ..., outputs)`` with at least one axis between.
     """
     truth, mean = matched(truth=truth, mean=mean)
     if truth.ndim < 3:
@@ -32,7 +28,7 @@ def rmse_percent(truth: np.ndarray, mean: np.ndarray) -> float:
     size = np.sqrt(np.sum(truth**2, axis=axes))
     if not size.all():
         raise ValueError(
-            f"The `truth` must not be zero over a whole sequence, for a percentage of zero has no "
+            f"The `truth` must not be zero over a whole sequence, because a percentage of zero has no "
             f"meaning. Got {np.sum(size == 0)} such sequences; leave them out."
         )
     return float(100 * np.mean(np.sqrt(np.sum((mean - truth) ** 2, axis=axes)) / size))
@@ -41,18 +37,11 @@ def rmse_percent(truth: np.ndarray, mean: np.ndarray) -> float:
 def wasserstein(
     truth_mean: np.ndarray, truth_std: np.ndarray, mean: np.ndarray, std: np.ndarray
 ) -> float:
-    """Wasserstein distance (WA): how far predicted mean and noise are from the true ones together.
+    """Wasserstein distance (WA) of predicted mean and aleatoric std from the true ones.
 
     The 2-Wasserstein distance of two Gaussians on the line is √(Δmean² + Δstd²) (paper, eq. "WA";
-    Givens and Shortt 1984, Prop. 7). It is taken entry by entry and averaged over rows, time and
-    outputs, where the paper's equation has all outputs under one root. Outputs of unlike units should
-    be standardised first.
-
-    Args:
-      truth_mean: the noiseless truth.
-      truth_std: standard deviation of the true noise.
-      mean: predicted mean.
-      std: predicted aleatoric standard deviation.
+    Givens and Shortt 1984, Prop. 7). It is averaged over rows, time and outputs, where the paper's
+    equation has all outputs under one root. Standardise outputs of different units first.
     """
     truth_mean, truth_std, mean, std = matched(
         truth_mean=truth_mean, truth_std=truth_std, mean=mean, std=std
@@ -63,7 +52,7 @@ def wasserstein(
 
 
 def mean_relative_error(truth: np.ndarray, estimate: np.ndarray) -> float:
-    """Mean of \\|estimate − truth\\| / truth: how well a known noise std is recovered."""
+    """Mean of \\|estimate − truth\\| / truth, for an estimate of a known noise std."""
     truth, estimate = matched(truth=truth, estimate=estimate)
     require_positive("truth", truth)
     return float(np.mean(np.abs(estimate - truth) / truth))

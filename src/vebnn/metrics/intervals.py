@@ -1,4 +1,4 @@
-"""Intervals: do they hold what they promise, and how long are they?"""
+"""Intervals: coverage, length, score and reliability."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from scipy import special
 from vebnn.core.arguments import require_number
 from vebnn.metrics.arrays import matched, require_positive
 
-# The paper's text has 1.0 as well, but the whole line is the only interval of that level.
+# The paper's text adds 1.0, but only the whole line is an interval of that level.
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -28,8 +28,8 @@ def interval_length(lower: np.ndarray, upper: np.ndarray) -> float:
 def interval_score(target: np.ndarray, lower: np.ndarray, upper: np.ndarray, level: float) -> float:
     """Interval (Winkler) score: the length, plus 2/(1 − level) times the distance of a target outside.
 
-    Proper for the two ends of a central interval, so that it weighs coverage against length (Gneiting
-    and Raftery 2007, eq. 43; Winkler 1972). Smaller is better.
+    A proper score of the two ends of a central interval (Gneiting and Raftery 2007, eq. 43; Winkler
+    1972). Smaller is better.
     """
     require_number("level", level, 0, 1)
     target, lower, upper = _interval(target, lower, upper)
@@ -38,10 +38,10 @@ def interval_score(target: np.ndarray, lower: np.ndarray, upper: np.ndarray, lev
 
 
 class Reliability(NamedTuple):
-    """The reliability curve and what it comes to."""
+    """The reliability curve and its distance from the diagonal."""
 
-    levels: np.ndarray  # what central intervals promise
-    coverage: np.ndarray  # what they hold
+    levels: np.ndarray  # nominal coverage of central intervals
+    coverage: np.ndarray  # observed
     expected_calibration_error: float  # mean of |coverage − level|
 
 
@@ -50,14 +50,8 @@ def reliability(
 ) -> Reliability:
     """Return coverage of central Gaussian intervals by level, and the expected calibration error (ECE).
 
-    The curve is that of Kuleshov et al. (2018), for central intervals. ECE is the mean of the absolute
-    gaps, each level counting the same, as in the paper's table of epistemic ECE.
-
-    Args:
-      target: the observations; or the noiseless truth, for epistemic calibration.
-      mean: predicted mean.
-      variance: total variance; or the epistemic one alone.
-      levels: each strictly between 0 and 1.
+    The curve is that of Kuleshov et al. (2018), for central intervals. ECE is the unweighted mean of
+    the absolute gaps; with the noiseless truth and the epistemic variance, the paper's epistemic ECE.
     """
     target, mean, variance = matched(target=target, mean=mean, variance=variance)
     require_positive("variance", variance)
@@ -65,11 +59,11 @@ def reliability(
         raise ValueError("The `levels` must be at least one number. Got none.")
     for level in levels:
         require_number("levels", level, 0, 1)
-    promised = np.array(levels, float)
+    nominal = np.array(levels, float)
     distance = np.sort(np.abs(target - mean) / np.sqrt(variance), axis=None)
-    reach = special.ndtri((1 + promised) / 2)
-    held = np.searchsorted(distance, reach, side="right") / distance.size
-    return Reliability(promised, held, float(np.mean(np.abs(held - promised))))
+    reach = special.ndtri((1 + nominal) / 2)
+    observed = np.searchsorted(distance, reach, side="right") / distance.size
+    return Reliability(nominal, observed, float(np.mean(np.abs(observed - nominal))))
 
 
 def _interval(target: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> list[np.ndarray]:

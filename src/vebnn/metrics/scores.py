@@ -1,4 +1,4 @@
-"""Proper scores: what they say is best, on average, for the distribution that is true."""
+"""Proper scores: on average, no distribution scores better than the true one."""
 
 import numpy as np
 from scipy import special, stats
@@ -19,15 +19,12 @@ def log_likelihood(target: np.ndarray, mean: np.ndarray, variance: np.ndarray) -
 def epistemic_log_likelihood(
     truth: np.ndarray, mean: np.ndarray, epistemic_variance: np.ndarray
 ) -> float:
-    """Epistemic TLL: the noiseless truth under N(mean, epistemic variance alone).
+    """Epistemic TLL: mean of log N(truth | mean, epistemic variance) for the noiseless truth.
 
-    The paper's eq. "TLL" as it is used where the truth is known: it asks whether the model knows how
-    far its mean may be off. Larger is better.
+    The paper's eq. "TLL" where the truth is known. Larger is better.
     """
-    truth, mean, epistemic_variance = matched(
-        truth=truth, mean=mean, epistemic_variance=epistemic_variance
-    )
-    require_positive("epistemic_variance", epistemic_variance)
+    matched(truth=truth, mean=mean, epistemic_variance=epistemic_variance)
+    require_positive("epistemic_variance", np.asarray(epistemic_variance))
     return log_likelihood(truth, mean, epistemic_variance)
 
 
@@ -51,7 +48,7 @@ def crps(target: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> float:
     """Continuous ranked probability score of N(mean, variance), averaged over rows and outputs.
 
     ∫ (F(z) − 1{target ≤ z})² dz in closed form (Gneiting and Raftery 2007, sec. 4.2, with the sign of a
-    loss): in the units of the target, like an absolute error. Smaller is better.
+    loss), in the units of the target. Smaller is better.
     """
     target, mean, variance = matched(target=target, mean=mean, variance=variance)
     require_positive("variance", variance)
@@ -63,12 +60,8 @@ def mixture_crps(target: np.ndarray, means: np.ndarray, variances: np.ndarray) -
     """Continuous ranked probability score of the exact mixture of one Gaussian per draw.
 
     E|Y − target| − ½ E|Y − Y'| for independent Y, Y' from the mixture, in closed form (Grimit et al.
-    2006, eq. 5). Takes time that grows with the square of the number of draws. Smaller is better.
-
-    Args:
-      target: the observations.
-      means: ``(draws, *shape of the targets)``.
-      variances: any shape that broadcasts to that of ``means``, such as that of the targets.
+    2006, eq. 5). The cost is quadratic in the number of draws. Arguments are those of
+    :func:`mixture_log_likelihood`. Smaller is better.
     """
     target, means, variances = _mixture(target, means, variances)
     num_draws = len(means)

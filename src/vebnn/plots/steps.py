@@ -1,6 +1,6 @@
-"""The paper's Figure 1: what each step of a fitted model adds."""
+"""The paper's Figure 1: the steps of a fitted model."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -15,7 +15,7 @@ from vebnn.prediction import Prediction
 
 
 class Steps(NamedTuple):
-    """What the three learners of a fitted model say along a line, in original units."""
+    """Predictions of the three steps along a line, in original units."""
 
     x: np.ndarray  # (points,)
     mean_network: np.ndarray  # Step 1
@@ -23,16 +23,11 @@ class Steps(NamedTuple):
 
 
 def steps_along(model: VeBNNRegressor, x: np.ndarray) -> Steps:
-    """Evaluate every step of a fitted model with one input and one output.
-
-    Args:
-      model: a fitted model.
-      x: ``(points,)``, inputs in original units.
-    """
+    """Evaluate every step of a model with one input and one output at ``x``, ``(points,)``."""
     rows = x[:, None]
     fitted = model.fitted_
     standardised = model.x_units_.standardise(rows).astype(np.float32)
-    outputs = np.asarray(evaluate(fitted.skeleton, fitted.mean_params, standardised), float)
+    outputs = np.asarray(evaluate(fitted.mean, standardised), float)
     return Steps(x, model.y_units_.restore(outputs)[:, 0], model.predict_distribution(rows))
 
 
@@ -40,7 +35,7 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
     """Draw the paper's Figure 1: truth and data, then what each of the three steps adds.
 
     Bands hold 95 %. The vertical scale follows the data and the truth, so that both stay readable
-    where the epistemic band opens far beyond the panel.
+    where the epistemic band leaves the panel.
 
     Args:
       model: a model fitted to ``data``.
@@ -66,109 +61,74 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
 
 
 def readable_limits(x: np.ndarray, data: Toy) -> tuple[float, float]:
-    """Return y-limits that hold the data and the truth, with room for a legend and an open band."""
+    """Return y-limits that hold the data and the truth, with room for a legend."""
     shown = np.concatenate([data.y, true_mean(x)])
     low, high = float(shown.min()), float(shown.max())
     return low - 0.35 * (high - low), high + 0.4 * (high - low)
 
 
 def _draw_common(axes: Axes, x: np.ndarray, data: Toy) -> None:
-    """Data, truth and the range of the data, in every panel."""
+    """Draw the data, the truth and the range of the data."""
+    note: dict[str, Any] = {"ha": "center", "color": GREY, "fontsize": 9, "fontstyle": "italic"}
     for low, high in ((PLOT_RANGE[0], DATA_RANGE[0]), (DATA_RANGE[1], PLOT_RANGE[1])):
         axes.axvspan(low, high, color=PALE, linewidth=0, zorder=0)
-        axes.text(
-            (low + high) / 2,
-            0.03,
-            "no data",
-            transform=axes.get_xaxis_transform(),
-            ha="center",
-            color=GREY,
-            fontsize=9,
-            fontstyle="italic",
-        )
+        axes.text((low + high) / 2, 0.03, "no data", transform=axes.get_xaxis_transform(), **note)
     axes.scatter(
         data.X[:, 0], data.y, s=11, color=GREY, alpha=0.75, linewidth=0, zorder=4, label="data"
     )
-    axes.plot(
-        x, true_mean(x), color=BLACK, linewidth=1.3, linestyle=(0, (4, 2)), zorder=6, label="truth"
-    )
+    style = {"linewidth": 1.3, "linestyle": (0, (4, 2)), "zorder": 6}
+    _draw_line(axes, x, true_mean(x), "truth", color=BLACK, **style)
     open_frame(axes)
     axes.set_xticks(np.arange(-4, 15, 2))
 
 
 def _draw_truth(axes: Axes, steps: Steps) -> None:
     axes.set_title("Truth and data")
-    centre, reach = true_mean(steps.x), TWO_SIDED_95 * true_noise_std(steps.x)
-    axes.fill_between(
-        steps.x, centre - reach, centre + reach, color=GREY, alpha=0.22, linewidth=0, label="true noise"
-    )
+    noise_std = true_noise_std(steps.x)
+    _draw_band(axes, steps.x, true_mean(steps.x), noise_std, "true noise", color=GREY, alpha=0.22)
 
 
 def _draw_step_1(axes: Axes, steps: Steps) -> None:
     axes.set_title("Step 1 · the mean network")
-    axes.plot(steps.x, steps.mean_network, color=GREEN, linewidth=2.2, zorder=5, label="mean network")
+    _draw_line(axes, steps.x, steps.mean_network, "mean network", color=GREEN)
 
 
 def _draw_step_2(axes: Axes, steps: Steps) -> None:
     axes.set_title("Step 2 · the variance network learns the noise")
-    mean, reach = steps.mean_network, TWO_SIDED_95 * steps.prediction.aleatoric_std
-    axes.plot(steps.x, mean, color=GREEN, linewidth=2.2, zorder=5, label="mean network")
-    axes.fill_between(
-        steps.x,
-        mean - reach,
-        mean + reach,
-        color=ORANGE,
-        alpha=0.38,
-        linewidth=0,
-        label="learned noise",
-    )
-    true_reach = TWO_SIDED_95 * true_noise_std(steps.x)
+    x, mean = steps.x, steps.mean_network
+    _draw_line(axes, x, mean, "mean network", color=GREEN)
+    std = steps.prediction.aleatoric_std
+    _draw_band(axes, x, mean, std, "learned noise", color=ORANGE, alpha=0.38)
+    style = {"color": "#9A5B00", "linewidth": 1.2, "linestyle": (0, (3, 2))}
     for sign, label in ((-1, "true noise around it"), (1, None)):
-        axes.plot(
-            steps.x,
-            mean + sign * true_reach,
-            color="#9A5B00",
-            linewidth=1.2,
-            linestyle=(0, (3, 2)),
-            zorder=5,
-            label=label,
-        )
+        _draw_line(axes, x, mean + sign * TWO_SIDED_95 * true_noise_std(x), label, **style)
 
 
 def _draw_step_3(axes: Axes, steps: Steps) -> None:
     axes.set_title("Step 3 · the Bayesian network adds its ignorance")
-    prediction = steps.prediction
-    mean = prediction.mean
-    noise, ignorance = (
-        TWO_SIDED_95 * std for std in (prediction.aleatoric_std, prediction.epistemic_std)
-    )
-    axes.fill_between(
-        steps.x, mean - noise, mean + noise, color=ORANGE, alpha=0.2, linewidth=0, label="noise"
-    )
-    axes.fill_between(
-        steps.x,
-        mean - ignorance,
-        mean + ignorance,
-        color=BLUE,
-        alpha=0.33,
-        linewidth=0,
-        zorder=3,
-        label="epistemic",
-    )
-    axes.plot(steps.x, mean, color=BLUE, linewidth=2.2, zorder=5, label="posterior mean")
+    x, found = steps.x, steps.prediction
+    _draw_band(axes, x, found.mean, found.aleatoric_std, "noise", color=ORANGE, alpha=0.2)
+    _draw_band(axes, x, found.mean, found.epistemic_std, "epistemic", color=BLUE, alpha=0.33, zorder=3)
+    _draw_line(axes, x, found.mean, "posterior mean", color=BLUE)
+
+
+def _draw_band(
+    axes: Axes, x: np.ndarray, mean: np.ndarray, std: np.ndarray, label: str, **style: Any
+) -> None:
+    """Draw the band that holds 95 % of N(mean, std²)."""
+    reach = TWO_SIDED_95 * std
+    axes.fill_between(x, mean - reach, mean + reach, linewidth=0, label=label, **style)
+
+
+def _draw_line(axes: Axes, x: np.ndarray, y: np.ndarray, label: str | None, **style: Any) -> None:
+    axes.plot(x, y, label=label, **{"linewidth": 2.2, "zorder": 5} | style)
 
 
 def _add_legend(axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    # What a panel adds comes first; truth and data, which all panels share, last.
+    # Truth and data, which all panels share, come last.
     order = sorted(range(len(labels)), key=lambda index: labels[index] in ("truth", "data"))
+    spacing: dict[str, Any] = {"handlelength": 1.9, "columnspacing": 1.4, "borderaxespad": 0.3}
     axes.legend(
-        [handles[index] for index in order],
-        [labels[index] for index in order],
-        loc="upper left",
-        ncols=3,
-        frameon=False,
-        handlelength=1.9,
-        columnspacing=1.4,
-        borderaxespad=0.3,
+        handles=[handles[index] for index in order], loc="upper left", ncols=3, frameon=False, **spacing
     )

@@ -1,4 +1,4 @@
-"""How every figure looks, and how it becomes files."""
+"""Style of all figures, and saving them."""
 
 import io
 from pathlib import Path
@@ -13,13 +13,13 @@ from scipy import special
 
 from vebnn.serialization.files import write_bytes
 
-# Okabe and Ito's palette, which people with any common colour blindness can tell apart.
+# Okabe and Ito's palette, safe for common kinds of colour blindness.
 GREEN, ORANGE, BLUE = "#009E73", "#E69F00", "#0072B2"
 BLACK, GREY, PALE = "#1A1A1A", "#8C8C8C", "#F1F1F1"
 
 TWO_SIDED_95 = float(special.ndtri(0.975))
 
-# For `matplotlib.rc_context`, so that a caller's own settings stay as they are.
+# For `matplotlib.rc_context`, which leaves the caller's settings alone.
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -34,23 +34,22 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 9,
     "figure.constrained_layout.w_pad": 0.12,
     "figure.constrained_layout.h_pad": 0.12,
-    # The same figure gives the same file: no random ids, no date.
+    # Reproducible files: no random ids.
     "svg.hashsalt": "vebnn",
     "svg.fonttype": "path",
 }
 
 
 def open_frame(axes: Axes) -> None:
-    """Leave out the lines above and to the right of a panel, which say nothing."""
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    """Hide the lines above and to the right of a panel."""
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the vertical scale of what is drawn logarithmic, with numbers as people write them."""
+    """Make the vertical scale logarithmic, with plain decimal numbers at the ticks."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    # Less than a decade may have no power of ten in it, so take round numbers as on any other scale.
+    # Less than a decade may hold no power of ten: take round numbers as on a linear scale.
     ticks = MaxNLocator(5, steps=(1, 2, 5, 10)) if high < 10 * low else LogLocator(subs=(1, 2, 5))
     axes.yaxis.set_major_locator(ticks)
     axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
@@ -58,15 +57,13 @@ def logarithmic(axes: Axes) -> None:
 
 
 def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:
-    """Write ``name.png`` and ``name.svg`` to a folder, each whole or not at all."""
+    """Write ``name.png`` and ``name.svg`` to a folder, each completely or not at all."""
     paths = Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg"
     FigureCanvasAgg(figure)
     with matplotlib.rc_context(STYLE):
         for path in paths:
-            content = io.BytesIO()
-            kind = path.suffix[1:]
-            # A file without a date is the same file whenever it is made.
-            metadata = {"Date": None} if kind == "svg" else None
+            content, kind = io.BytesIO(), path.suffix[1:]
+            metadata = {"Date": None} if kind == "svg" else None  # reproducible: no date
             figure.savefig(content, format=kind, dpi=160, metadata=metadata)
             write_bytes(path, content.getvalue())
     return paths

@@ -67,8 +67,8 @@ class Fitted(ABC):
 
     Args:
       posterior: draws of the network, from the inference engine.
-      probe: means that the draws predict at some training rows, ``(chains, draws, rows, ..., outputs)``;
-        NaN in padding.
+      probe: means that the draws predict at some training rows, NaN in padding,
+        ``(chains, draws, rows, ..., outputs)``.
       probe_x: the inputs of these rows.
     """
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from vebnn.core.types import Dataset, Key, Rows
+from vebnn.core.types import Dataset, Key, SomeRows
 from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import mask_padding, probe_rows
 from vebnn.networks import Network
@@ -90,7 +90,7 @@ class FitData:
         return means.reshape(posterior.trace.shape[0], -1, *means.shape[1:])
 
 
-def appended(data: Rows, held_out: Rows | None) -> Rows:
+def appended(data: SomeRows, held_out: SomeRows | None) -> SomeRows:
     """Append held-out rows, which early stopping may then watch by their numbers."""
     if held_out is None:
         return data

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas
 
-from vebnn.calibration import METHODS
+from vebnn.calibration import CALIBRATIONS
 from vebnn.calibration.conformal import rows_needed
 from vebnn.core.arguments import require_number, require_one_of, require_whole
 from vebnn.tabular.encoder import TableEncoder
@@ -77,7 +77,7 @@ def plan_table(
     require_number("hold_out", hold_out, 0, 0.9, "[]")
     require_whole("seed", seed, 0)
     if calibrate is not None:
-        require_one_of("calibrate", calibrate, METHODS)
+        require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
     frame = frame.reset_index(drop=True)
     if len(frame) < FEWEST_ROWS:
         raise TableError(

@@ -12,12 +12,13 @@ import numpy as np
 import vebnn
 from vebnn.serialization.arrays import checksum, read_part, write_part
 from vebnn.serialization.trees import arrays_of, fill
+from vebnn.training.stage import Observer
 
 State = TypeVar("State")
 _SUFFIX = ".stage.safetensors"
 
 
-class Checkpoint:
+class Checkpoint(Observer):
     """Keeps the state of every stage in a folder until the fit is finished.
 
     Stages run in a fixed order from a fixed key, so resuming each of them from its saved state gives

@@ -12,7 +12,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Dataset, Key, Params
+from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.training.batches import (
     batch_shape,
     epochs_of_steps,
@@ -125,7 +125,7 @@ class _Advance(eqx.Module):
     patience: int | None
     tolerance: float
 
-    def __call__(self, shared: tuple[Dataset, Array], run: Run) -> TrainState:
+    def __call__(self, shared: tuple[Rows, Array], run: Run) -> TrainState:
         data, until = shared
         objective = eqx.combine(run.own, self.objective)
         last = jnp.minimum(until, run.num_epochs)
@@ -136,7 +136,7 @@ class _Advance(eqx.Module):
         flat_start, unravel = ravel_pytree(run.state.params)
         optimiser = optax.scale_by_adam()
 
-        def loss(flat: Array, batch: Dataset, key: Key) -> Array:
+        def loss(flat: Array, batch: Rows, key: Key) -> Array:
             return scale * objective(unravel(flat), batch, num_batches, key)
 
         def step(carry: Any, inputs: Any) -> Any:
@@ -190,7 +190,7 @@ def train(
     key: Key,
     objective: Objective,
     starts: Params,
-    data: Dataset,
+    data: Rows,
     train_rows: Array,
     settings: Training,
     *,

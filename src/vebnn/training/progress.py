@@ -1,4 +1,4 @@
-"""Those who watch long work, as one; and progress bars on the terminal."""
+"""Progress bars on the terminal, and several observers as one."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -20,10 +20,10 @@ from vebnn.training.stage import Observer
 State = TypeVar("State")
 
 
-class Observers:
-    """Several observers as one; a context, because a progress bar must be taken down.
+class Observers(Observer):
+    """Several observers as one; a context, because a progress bar must be closed.
 
-    They hear a Ctrl-C that Python has dropped, too: at the next report.
+    A Ctrl-C that Python has dropped is raised at the next report.
     """
 
     def __init__(self, observers: Sequence[Observer]) -> None:
@@ -38,8 +38,7 @@ class Observers:
         finished = kind is None and not self._interrupts.pending
         try:
             for observer in self._observers:
-                if hasattr(observer, "close"):
-                    observer.close(finished)
+                observer.close(finished)
         finally:
             self._interrupts.__exit__(kind, error, trace)
 
@@ -50,13 +49,13 @@ class Observers:
         return state
 
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
-        """Tell each observer."""
+        """Report to each observer, then raise a pending Ctrl-C."""
         for observer in self._observers:
             observer.report(stage, state, done, total, message)
         self._interrupts.check()
 
 
-class Progress:
+class Progress(Observer):
     """One bar per stage, on the terminal."""
 
     def __init__(self) -> None:
@@ -82,5 +81,5 @@ class Progress:
         self._bars.update(self._tasks[stage], completed=done, total=total, message=message)
 
     def close(self, finished: bool) -> None:
-        """Take the bars down; what they showed stays on the screen."""
+        """Stop the bars; what they showed stays on the screen."""
         self._bars.stop()

@@ -1,6 +1,6 @@
 """Training as the paper does it: search the best epoch, then train anew on all rows."""
 
-from vebnn.core.types import Array, Dataset, Key, Params
+from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.training.loop import Monitor, Trained, Training, train
 from vebnn.training.objective import Objective
 from vebnn.training.stage import Stage
@@ -11,7 +11,7 @@ def train_and_refit(
     key_refit: Key,
     objective: Objective,
     starts: Params,
-    data: Dataset,
+    data: Rows,
     settings: Training,
     *,
     train_rows: Array,

@@ -1,52 +1,43 @@
-"""Long compiled work in short pieces, so that people can watch it, stop it and resume it.
+"""Long compiled work in pieces of about a second, so that it can be shown, stopped and resumed.
 
-A stage (say, "step 1") advances a state to a given epoch, again and again. Between two pieces
-Python draws the progress bar, writes a checkpoint and obeys Ctrl-C; the compiled piece itself is
-never interrupted, so this costs nothing.
+A stage (say, "Step 1") advances a state to a given epoch, again and again. Between two pieces Python
+draws the progress bar, writes a checkpoint and obeys Ctrl-C; the compiled piece is never interrupted.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import jax
 
 State = TypeVar("State")
 
-# Long enough that Python's part disappears, and the wait of each core for the slowest at the end of a
-# piece; short enough that Ctrl-C is obeyed at once.
+# Long enough to hide Python's part and the wait for the slowest core; short enough for Ctrl-C.
 PIECE_SECONDS = 1.0
 FIRST_PIECE = 16
 
 
-class Observer(Protocol):
-    """Watches stages: a progress bar, a checkpoint file, or both."""
+class Observer:
+    """Follows stages: a progress bar or a checkpoint. This one does nothing."""
 
     def restore(self, stage: str, state: State) -> State:
-        """Return the state of ``stage`` where an earlier, interrupted run left it, or ``state``."""
-        ...
-
-    def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
-        """Hear that ``done`` of ``total`` epochs of a stage are finished."""
-        ...
-
-
-@dataclass(frozen=True)
-class _Silent:
-    def restore(self, stage: str, state: State) -> State:
+        """Return the saved state of an interrupted ``stage``, or ``state``."""
         return state
 
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
-        pass
+        """Take note that ``done`` of ``total`` epochs of a stage are finished."""
+
+    def close(self, finished: bool) -> None:
+        """End, after the last stage or an interrupt."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A name for a piece of long work, and who watches it."""
+    """A name for a piece of long work, and its observer."""
 
     name: str
-    observer: Observer = field(default_factory=_Silent)
+    observer: Observer = field(default_factory=Observer)
 
     def within(self, name: str) -> "Stage":
         """Return a stage inside this one."""
@@ -64,9 +55,9 @@ class Stage:
 
         Args:
           advance: compiled function of a state and the epoch to reach.
-          state: pytree of arrays; it must hold all the stage needs to go on.
-          total: the number of epochs; a stage may also end early, by answering ``total``.
-          position: how many epochs are behind a state.
+          state: pytree of arrays, all that the stage needs to continue.
+          total: the number of epochs.
+          position: the number of finished epochs; ``total`` ends the stage early.
           describe: a few words on a state for the progress bar.
         """
         state = self.observer.restore(self.name, state)

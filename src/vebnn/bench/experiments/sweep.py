@@ -12,22 +12,22 @@ from vebnn.bench.figures.convergence import PANELS, Series, plot_convergence
 from vebnn.bench.methods import METHODS, Method, find_method
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp, wide_table
 from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.datasets.toy import DATA_RANGE, Noise, load_toy, true_mean, true_noise_std
+from vebnn.datasets.toy import DATA_RANGE, NoiseKind, load_toy, true_mean, true_noise_std
 from vebnn.metrics import log_likelihood, rmse
 from vebnn.plots import save_figure
 
-SIZES: dict[Noise, tuple[int, ...]] = {
+SIZES: dict[NoiseKind, tuple[int, ...]] = {
     "heteroscedastic": (5, 10, 20, 50, 100, 200, 500),
     "homoscedastic": (5, 10, 20, 50, 100, 200),
 }
 # Those of the paper's figures.
-DEFAULT_METHODS: dict[Noise, tuple[str, ...]] = {
+DEFAULT_METHODS: dict[NoiseKind, tuple[str, ...]] = {
     "heteroscedastic": ("MVE (β-NLL=0.5)", "MVE (pSGLD)", "VeBNN (pSGLD)"),
     "homoscedastic": ("MVE (β-NLL=0.5)", "BNN-Homo (pSGLD)", "MVE (pSGLD)", "VeBNN (pSGLD)"),
 }
 
 
-def score_size(method: Method, noise: Noise, num_rows: int, seed: int) -> Row:
+def score_size(method: Method, noise: NoiseKind, num_rows: int, seed: int) -> Row:
     """Fit one method to so many rows of one seed; return the four numbers of the paper's figure."""
     data = load_toy(num_rows, noise, random_state=seed)
     model = method.make(random_state=seed).fit(data.X, data.y)

@@ -21,7 +21,7 @@ from vebnn.bench.results import (
 from vebnn.datasets.toy import (
     DATA_RANGE,
     PLOT_RANGE,
-    Noise,
+    NoiseKind,
     Toy,
     load_toy,
     observe,
@@ -102,7 +102,7 @@ def score(model: Regressor, seed: int) -> Score:
     )
 
 
-def observe_outside(noise: Noise, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def observe_outside(noise: NoiseKind, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw inputs and observations from the plotted range on both sides of the data."""
     x = rng.uniform(PLOT_RANGE[0], PLOT_RANGE[1] - (DATA_RANGE[1] - DATA_RANGE[0]), NUM_TEST)
     x = np.where(x < DATA_RANGE[0], x, x + DATA_RANGE[1] - DATA_RANGE[0])

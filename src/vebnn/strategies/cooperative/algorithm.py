@@ -37,9 +37,7 @@ class Cooperative(Strategy):
     validation_fraction: float
     refit: bool
 
-    def fit(
-        self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage
-    ) -> FittedCooperative:
+    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> FittedCooperative:
         """Run Algorithm 1."""
         steps = Steps(self, key, data, held_out, stage)
         first_means = means = steps.step_1(noise_variance=None, attempt=0)
@@ -69,7 +67,7 @@ class Cooperative(Strategy):
             noise=chosen.noise,
             rounds=tuple(reports),
             chosen_round=chosen.report.number,
-            history=first_means.history[0],
+            mean_history=first_means.history[0],
         )
 
     def revive(self, shapes: Shapes, saved: Saved) -> FittedCooperative:
@@ -82,5 +80,5 @@ class Cooperative(Strategy):
             noise=saved.fill("noise", Noise.like(variance, self.variance_loss)),
             rounds=tuple(Round(**one) for one in saved.story["rounds"]),
             chosen_round=saved.story["chosen_round"],
-            history=saved.fill("history", ARRAY),
+            mean_history=saved.fill("history", ARRAY),
         )

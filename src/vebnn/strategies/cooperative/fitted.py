@@ -23,14 +23,14 @@ class FittedCooperative(Fitted):
       noise: the variance network of the chosen round.
       rounds: scores of all rounds.
       chosen_round: number of the round that is used.
-      history: training and validation loss of Step 1, ``(epochs, 2)``.
+      mean_history: training and validation loss of Step 1, ``(epochs, 2)``.
     """
 
     mean: Network
     noise: Noise
     rounds: tuple[Round, ...]
     chosen_round: int
-    history: np.ndarray
+    mean_history: np.ndarray
 
     published: ClassVar[tuple[str, ...]] = ("rounds", "chosen_round")
 
@@ -46,7 +46,7 @@ class FittedCooperative(Fitted):
 
     def pieces(self) -> dict[str, Any]:
         """Return the networks of Steps 1 and 2."""
-        return {"mean": self.mean, "noise": self.noise, "history": self.history}
+        return {"mean": self.mean, "noise": self.noise, "history": self.mean_history}
 
     def story(self) -> dict[str, Any]:
         """Return the scores of the rounds."""

@@ -65,7 +65,7 @@ class MeanStep:
     def best_learning_rate(
         self, key: Key, settings: Training, rates: tuple[float, ...], stage: Stage
     ) -> float:
-        """Train the mean network with each learning rate, as one fleet; return the best on validation."""
+        """Train the mean network with each learning rate, as one fleet; return the best rate."""
         trained = train(
             key,
             self.objective,

@@ -21,7 +21,7 @@ class Round(NamedTuple):
 
 
 def choose_round(rounds: list[Round], criterion: str) -> int:
-    """Return the place of the best round by ``"last"``, ``"validation"`` or ``"marginal_likelihood"``."""
+    """Return the place of the best round, as ``choose_round`` of VeBNNRegressor says."""
     if criterion == "last":
         return len(rounds) - 1
     if criterion == "validation":

@@ -31,7 +31,8 @@ class Noise(eqx.Module):
     @classmethod
     def like(cls, network: Network, loss: VarianceLoss) -> "Noise":
         """Return a noise of the right structure, to be filled with saved arrays."""
-        return cls(network, *[np.zeros(0)] * 3, loss)
+        nothing = np.zeros(0)
+        return cls(network, nothing, nothing, nothing, loss)
 
     def __call__(self, x: Array) -> Array:
         """Map one example to ``(..., outputs)``."""

@@ -126,9 +126,7 @@ class Joint(Strategy):
 class _Steps:
     """The steps of a joint method, with what they share."""
 
-    def __init__(
-        self, settings: Joint, key: Key, data: Dataset, held_out: Dataset | None
-    ) -> None:
+    def __init__(self, settings: Joint, key: Key, data: Dataset, held_out: Dataset | None) -> None:
         self.settings = settings
         self.keys = dict(zip(PURPOSES, jax.random.split(key, len(PURPOSES)), strict=True))
         fraction = settings.validation_fraction

@@ -69,13 +69,14 @@ class CooperativeMixture(Strategy):
         network, variance_network = (
             shapes.like(recipe, 2 * self.num_modes) for recipe in (self.network, self.variance_network)
         )
-        arrays = ("constant_variance", "start_nll", "order", "history")
+        arrays = ("constant_variance", "start_nll", "order")
         return FittedMixture(
             **saved.common(self.engine, network),
             mean=saved.fill("mean", network),
             noise=saved.fill("noise", Noise.like(variance_network, "gamma")),
             rounds=tuple(MixtureRound(**one) for one in saved.story["rounds"]),
             chosen_round=saved.story["chosen_round"],
+            mean_history=saved.fill("history", ARRAY),
             **{name: saved.fill(name, ARRAY) for name in arrays},
         )
 
@@ -98,7 +99,7 @@ def _scored(
         order=match_labels(np.asarray(steps.mixture(mine).mean), reference),
         rounds=(),
         chosen_round=number,
-        history=first.history,
+        mean_history=first.history,
     )
     modes, variance = fitted.modes(here.x)
     means = np.sum(np.exp(modes.log_weight) * modes.mean, axis=-1)

@@ -23,7 +23,7 @@ class RowModes(NamedTuple):
 
 
 def e_step(data: Dataset, modes: RowModes, variance: np.ndarray) -> np.ndarray:
-    """Return the weight of every row for every mode, by Bayes' rule, ``(rows, ..., outputs · modes)``."""
+    """Return each row's weight for each mode, by Bayes' rule, ``(rows, ..., outputs · modes)``."""
     share = responsibilities(data.target, modes.mixture, variance + modes.offset)
     return flat(data.weight[..., None] * np.maximum(np.asarray(share), SMALLEST_WEIGHT))
 

@@ -36,7 +36,7 @@ class FittedMixture(Fitted):
       order: labels that agree between draws, ``(draws, outputs, modes)``.
       rounds: scores of all rounds.
       chosen_round: number of the round that is used.
-      history: training and validation loss of Step 1, ``(epochs, 2)``.
+      mean_history: training and validation loss of Step 1, ``(epochs, 2)``.
     """
 
     mean: Network
@@ -46,7 +46,7 @@ class FittedMixture(Fitted):
     order: np.ndarray
     rounds: tuple[MixtureRound, ...]
     chosen_round: int
-    history: np.ndarray
+    mean_history: np.ndarray
 
     published: ClassVar[tuple[str, ...]] = ("rounds", "chosen_round", "start_nll")
 
@@ -82,8 +82,8 @@ class FittedMixture(Fitted):
 
     def pieces(self) -> dict[str, Any]:
         """Return the networks of Steps 1 and 2, and the labels."""
-        names = ("mean", "constant_variance", "start_nll", "noise", "order", "history")
-        return {name: getattr(self, name) for name in names}
+        names = ("mean", "constant_variance", "start_nll", "noise", "order")
+        return {name: getattr(self, name) for name in names} | {"history": self.mean_history}
 
     def story(self) -> dict[str, Any]:
         """Return the scores of the rounds."""

@@ -9,10 +9,10 @@ import pytest
 from tests.support.settings import SMALL_ENGINES, small_engine, small_network
 from vebnn.core.types import Dataset
 from vebnn.inference import ENGINES, Posterior, Problem
+from vebnn.inference.engine import posterior_like
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
-from vebnn.inference.problem import posterior_like
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import build_networks
 from vebnn.training import SILENT, Objective
 
 
@@ -35,16 +35,13 @@ def some_data(num_outputs: int, num_rows: int = 40) -> Dataset:
 def run(name: str, num_outputs: int, seed: int = 0, again: bool = False) -> tuple[Posterior, Dataset]:
     data = some_data(num_outputs)
     network = small_network(name)
-    starts, skeleton = build_networks(
-        network, (2,), num_outputs, jax.random.split(jax.random.key(9), 2)
-    )
+    starts = build_networks(network, (2,), num_outputs, jax.random.split(jax.random.key(9), 2))
     problem = Problem(
-        objective=Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1))),
+        objective=Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(1))),
         data=data,
-        initialise=lambda keys: build_networks(network, (2,), num_outputs, keys)[0],
+        initialise=lambda keys: build_networks(network, (2,), num_outputs, keys),
         starts=starts,
         validation_rows=np.arange(8),
-        skeleton=skeleton,
     )
     return small_engine(name).run(jax.random.key(seed), problem, SILENT), data
 
@@ -71,7 +68,7 @@ def test_draws_have_the_shape_of_networks_and_are_finite(name: str, num_outputs:
     for value in posterior.info.values():
         assert value.shape == (chains,)
         assert np.isfinite(value).all()
-    outputs = evaluate_draws(posterior.skeleton, pool_chains(posterior.draws), data.x)
+    outputs = evaluate_draws(pool_chains(posterior.draws), data.x)
     assert np.isfinite(outputs).all()
     assert outputs.shape == (chains * draws, *data.target.shape)
 
@@ -86,5 +83,5 @@ def test_the_key_decides(name: str) -> None:
 
 def test_draws_of_one_posterior_differ(name: str) -> None:
     posterior, data = run(name, 1)
-    outputs = evaluate_draws(posterior.skeleton, pool_chains(posterior.draws), data.x)[..., 0]
+    outputs = evaluate_draws(pool_chains(posterior.draws), data.x)[..., 0]
     assert len(np.unique(outputs, axis=0)) == len(outputs) == np.prod(SMALL_ENGINES[name][1])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from vebnn.inference.evaluation import BLOCK_ROWS, evaluate, evaluate_draws, moments, pool_chains
-from vebnn.networks import MLP
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import MLP, build_networks
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +16,9 @@ def draws():
 def test_moments_are_those_of_the_draws(draws, num_rows: int, rng: np.random.Generator) -> None:
     params, skeleton = draws
     x = rng.standard_normal((num_rows, 2)).astype(np.float32)
-    outputs = np.asarray(evaluate_draws(skeleton, params, x), float)
+    outputs = np.asarray(evaluate_draws(params, x), float)
     assert outputs.shape == (5, num_rows, 3)
-    mean, variance = moments(skeleton, params, x)
+    mean, variance = moments(params, x)
     np.testing.assert_allclose(mean, outputs.mean(0), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(variance, outputs.var(0), rtol=1e-3, atol=1e-6)
     # Row by row, by hand: blocks must neither mix nor drop rows.
@@ -36,15 +35,15 @@ def test_one_network_is_the_first_draw(draws, rng: np.random.Generator) -> None:
     params, skeleton = draws
     x = rng.standard_normal((BLOCK_ROWS + 3, 2)).astype(np.float32)
     first = jax.tree.map(lambda leaf: leaf[0], params)
-    outputs = evaluate_draws(skeleton, params, x)
-    np.testing.assert_allclose(evaluate(skeleton, first, x), outputs[0], rtol=1e-5, atol=1e-6)
+    outputs = evaluate_draws(params, x)
+    np.testing.assert_allclose(evaluate(first, x), outputs[0], rtol=1e-5, atol=1e-6)
 
 
 def test_one_draw_has_no_variance(draws, rng: np.random.Generator) -> None:
     params, skeleton = draws
     x = rng.standard_normal((4, 2)).astype(np.float32)
     one = jax.tree.map(lambda leaf: leaf[:1], params)
-    np.testing.assert_array_equal(moments(skeleton, one, x).variance, 0)
+    np.testing.assert_array_equal(moments(one, x).variance, 0)
 
 
 def test_variance_survives_a_large_mean(rng: np.random.Generator) -> None:
@@ -57,7 +56,7 @@ def test_variance_survives_a_large_mean(rng: np.random.Generator) -> None:
 
     levels = (1e4 + rng.standard_normal((50, 1))).astype(np.float32)
     params, skeleton = eqx.partition(Constant(levels), eqx.is_array)
-    variance = moments(skeleton, params, np.zeros((3, 2), np.float32)).variance
+    variance = moments(params, np.zeros((3, 2), np.float32)).variance
     np.testing.assert_allclose(variance[:, 0], levels.astype(float).var(), rtol=1e-2)
 
 

@@ -10,7 +10,7 @@ from vebnn.inference import Problem
 from vebnn.inference.evaluation import evaluate, evaluate_draws, moments, pool_chains
 from vebnn.inference.mc_dropout import _masks
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import build_networks
 from vebnn.training import SILENT, Objective
 
 SENTENCE = r"MC dropout needs a network with dropout, e\.g\. MLP\(\(50, 50\), dropout_rate=0\.1\)"
@@ -18,14 +18,13 @@ QUICK = Training(num_epochs=20, learning_rate=1e-2, batch_size=16, patience=5)
 
 
 def problem_of(recipe, linear) -> Problem:
-    starts, skeleton = build_networks(recipe, (2,), 1, jax.random.split(jax.random.key(3), 2))
+    starts = build_networks(recipe, (2,), 1, jax.random.split(jax.random.key(3), 2))
     return Problem(
-        objective=Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1))),
+        objective=Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(1))),
         data=linear.data,
-        initialise=lambda keys: build_networks(recipe, (2,), 1, keys)[0],
+        initialise=lambda keys: build_networks(recipe, (2,), 1, keys),
         starts=starts,
         validation_rows=np.arange(0, 61, 5),
-        skeleton=skeleton,
     )
 
 
@@ -43,13 +42,13 @@ def test_a_draw_is_a_function(posterior, linear) -> None:
     # Asked twice, alone or among other rows, it gives the same answer.
     alone = np.stack([network(row) for row in x])
     np.testing.assert_array_equal(alone, np.stack([network(row) for row in x]))
-    np.testing.assert_allclose(evaluate_draws(posterior.skeleton, draws, x)[4], alone, rtol=1e-4)
-    np.testing.assert_allclose(evaluate(posterior.skeleton, one, x), alone, rtol=1e-4)
+    np.testing.assert_allclose(evaluate_draws(draws, x)[4], alone, rtol=1e-4)
+    np.testing.assert_allclose(evaluate(one, x), alone, rtol=1e-4)
 
 
 def test_the_same_units_are_missing_at_every_input() -> None:
     # One hidden layer of ones: an output counts the units that are left, whatever the input.
-    params, skeleton = build_networks(
+    networks = build_networks(
         MLP((50,), "softplus", dropout_rate=0.4), (1,), 1, jax.random.split(jax.random.key(0), 1)
     )
     first = jax.tree.map(lambda leaf: leaf[0], params)
@@ -70,7 +69,7 @@ def test_masks_have_the_moments_of_bernoulli_variables() -> None:
     p/(1−p) Σ (w_j h_j(x))².
     """
     rate, num_masks = 0.25, 20_000
-    params, skeleton = build_networks(
+    networks = build_networks(
         MLP((10,), "tanh", dropout_rate=rate), (2,), 1, jax.random.split(jax.random.key(0), 1)
     )
     first = jax.tree.map(lambda leaf: leaf[0], params)
@@ -91,7 +90,7 @@ def test_masks_have_the_moments_of_bernoulli_variables() -> None:
 def test_different_draws_differ_and_only_in_their_masks(posterior, linear) -> None:
     assert posterior.draws.key_data.shape == (1, 30, 2)
     assert len(jax.tree.leaves(posterior.draws)) == 1
-    outputs = evaluate_draws(posterior.skeleton, pool_chains(posterior.draws), linear.data.x)
+    outputs = evaluate_draws(pool_chains(posterior.draws), linear.data.x)
     assert len(np.unique(outputs[..., 0], axis=0)) == 30
     assert not posterior.markov
     assert 1 <= posterior.info["best_epoch"][0] <= 20
@@ -138,7 +137,7 @@ def test_networks_of_ones_own_work(linear) -> None:
     first = jax.tree.map(lambda leaf: leaf[0], problem.starts)
     MCDropout().check(first, problem.skeleton, linear.data.x)
     draws, skeleton = _masks(first, problem.skeleton, jax.random.split(jax.random.key(1), 5))
-    outputs = evaluate_draws(skeleton, draws, linear.data.x)
+    outputs = evaluate_draws(draws, linear.data.x)
     assert len(np.unique(outputs[..., 0], axis=0)) == 5
 
 

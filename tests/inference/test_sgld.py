@@ -6,7 +6,7 @@ import pytest
 from tests.support.linear import assert_predictions, flatten, rescaled
 from vebnn.core.prng import standard_normal
 from vebnn.inference import SGLD
-from vebnn.inference.curvature import largest_curvature
+from vebnn.inference.step_size import largest_curvature
 from vebnn.training import SILENT, TrainingDiverged
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from flax import linen, nnx
 
-from vebnn.networks import MLP, as_recipe
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import MLP, as_recipe, build_networks
 
 X = np.array([0.5, -1.0, 2.0], np.float32)
 
@@ -62,7 +61,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def members(network: Any, count: int = 3, out_size: int = 2, seed: int = 0) -> list[Any]:
     """Build some networks and take them apart again."""
     keys = jax.random.split(jax.random.key(seed), count)
-    params, skeleton = build_networks(network, (3,), out_size, keys)
+    networks = build_networks(network, (3,), out_size, keys)
     assert {leaf.shape[0] for leaf in jax.tree.leaves(params)} == {count}
     return [
         eqx.combine(jax.tree.map(lambda leaf, index=index: leaf[index], params), skeleton)

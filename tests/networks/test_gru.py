@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit
 
 from vebnn import GRU
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import build_networks
 
 
 def by_hand(network, x: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ def test_one_mask_serves_all_steps(x: np.ndarray, key: jax.Array) -> None:
 
 def test_keys_make_different_networks() -> None:
     keys = jax.random.split(jax.random.key(0), 2)
-    params, _ = build_networks(GRU((4,)), (5, 3), 1, keys, steps=(5,))
+    networks = build_networks(GRU((4,)), (5, 3), 1, keys, steps=(5,))
     for leaf in jax.tree.leaves(params):
         assert not np.allclose(leaf[0], leaf[1])
 

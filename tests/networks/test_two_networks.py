@@ -4,8 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from vebnn.networks import MLP
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import MLP, build_networks
 from vebnn.networks.two_networks import ConstantRest, Separate
 
 MEAN, REST = MLP((5,), "tanh"), MLP((3,), "tanh")
@@ -55,7 +54,7 @@ def test_constants_are_the_same_everywhere_and_can_be_learned(key: jax.Array) ->
 
 @pytest.mark.parametrize("recipe", [Separate(MEAN, REST, 2), ConstantRest(MEAN, 2)])
 def test_every_key_gives_another_start(recipe, key: jax.Array) -> None:
-    params, skeleton = build_networks(recipe, (2,), 4, jax.random.split(key, 3))
+    networks = build_networks(recipe, (2,), 4, jax.random.split(key, 3))
     assert all(leaf.shape[0] == 3 for leaf in jax.tree.leaves(params))
     first, second = (jax.tree.map(lambda leaf, n=n: leaf[n], params) for n in range(2))
     outputs = [eqx.combine(one, skeleton)(X)[:2] for one in (first, second)]
@@ -75,7 +74,7 @@ def test_sequences_keep_their_steps(key: jax.Array) -> None:
     x = np.random.default_rng(0).normal(size=(7, 2)).astype(np.float32)
     keys = key[None]
     for recipe in (Separate(by_step(1), by_step(3), 4), ConstantRest(by_step(1), 4)):
-        params, skeleton = build_networks(recipe, (7, 2), 4, keys, steps=(7,))
+        networks = build_networks(recipe, (7, 2), 4, keys, steps=(7,))
         outputs = eqx.combine(jax.tree.map(lambda leaf: leaf[0], params), skeleton)(x)
         assert outputs.shape == (7, 4)
         assert len(np.unique(outputs[:, 0])) == 7
@@ -106,7 +105,7 @@ def test_dropout_of_both_is_not_the_same(key: jax.Array) -> None:
 
 def test_a_network_of_ones_own_may_hold_arrays(key: jax.Array) -> None:
     own = eqx.nn.Linear(2, 1, key=key)
-    params, _ = build_networks(Separate(own, REST, 2), (2,), 2, jax.random.split(key, 2))
+    networks = build_networks(Separate(own, REST, 2), (2,), 2, jax.random.split(key, 2))
     # Each copy has the same weights in another order, as a module of one's own always has.
     assert sorted(params.mean.module.weight[1].ravel()) == sorted(own.weight.ravel())
 

@@ -13,8 +13,7 @@ from vebnn.datasets.toy import DATA_RANGE, load_toy, true_noise_std
 from vebnn.inference import PSGLD, Problem
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.networks import MLP
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import MLP, build_networks
 from vebnn.training import SILENT, Objective, Training, all_rows, map_runs, train
 
 NUM_CHAINS = 8
@@ -59,12 +58,12 @@ def test_epistemic_std_agrees_with_nuts() -> None:
 
     def by_chain(skeleton, draws) -> np.ndarray:
         chains, per_chain = jax.tree.leaves(draws)[0].shape[:2]
-        outputs = evaluate_draws(skeleton, pool_chains(draws), places)
+        outputs = evaluate_draws(pool_chains(draws), places)
         return outputs.reshape(chains, per_chain, len(places)).astype(float)
 
     keys = jax.random.split(jax.random.key(0), NUM_CHAINS)
-    starts, skeleton = build_networks(MLP((10,), "tanh"), (1,), 1, keys)
-    objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1)))
+    starts = build_networks(MLP((10,), "tanh"), (1,), 1, keys)
+    objective = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(1)))
     # Both samplers start where Step 3 does: from trained networks.
     settings = Training(num_epochs=5_000, learning_rate=3e-3)
     rows = all_rows(len(x), NUM_CHAINS)

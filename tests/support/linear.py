@@ -1,25 +1,23 @@
 """Bayesian linear regression: a problem whose answer is known."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from arviz_stats.base import array_stats
 
-from vebnn.core.types import Dataset, Params
+from vebnn.core.types import NoisyDataset
 from vebnn.inference import Problem
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.networks import MLP
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import MLP, Network, build_networks
 from vebnn.training import Objective
 
 
 class LinearProblem(NamedTuple):
     """Bayesian linear regression with known, unequal noise: its posterior has a closed form."""
 
-    data: Dataset
-    skeleton: Any
-    starts: Params  # eight of them
+    data: NoisyDataset
+    starts: Network  # eight of them
     objective: Objective
     mean: np.ndarray  # of the posterior over (slopes, intercept)
     covariance: np.ndarray
@@ -30,16 +28,16 @@ class LinearProblem(NamedTuple):
         return Problem(
             objective=self.objective,
             data=self.data,
-            initialise=lambda keys: build_networks(recipe, in_shape, 1, keys)[0],
+            initialise=lambda keys: build_networks(recipe, in_shape, 1, keys),
             starts=self.starts,
             validation_rows=np.arange(0, len(self.data.x), 5),
-            skeleton=self.skeleton,
         )
 
 
-def flatten(params: Params) -> np.ndarray:
-    """Return (..., parameters) from stacked parameters of a linear model: slopes, intercept."""
-    return np.concatenate([params.weights[0][..., 0, :], params.biases[0]], axis=-1)
+def flatten(networks: Network) -> np.ndarray:
+    """Return (..., parameters) of stacked linear models: slopes, intercept."""
+    layers = networks.weights
+    return np.concatenate([layers.weights[0][..., 0, :], layers.biases[0]], axis=-1)
 
 
 # (slopes, intercept) → prediction: the middle of the data, their edge, and far outside
@@ -59,7 +57,7 @@ def assert_predictions(draws: np.ndarray, mean: np.ndarray, covariance: np.ndarr
     assert (np.abs(outputs.std((0, 1)) / std - 1) < 4 / np.sqrt(2 * size)).all()
 
 
-def rescaled(problem: LinearProblem, num_rows: int, factor: float) -> tuple[Dataset, np.ndarray]:
+def rescaled(problem: LinearProblem, num_rows: int, factor: float) -> tuple[NoisyDataset, np.ndarray]:
     """Return data with more rows and another noise variance, and the precision of their posterior."""
     rng = np.random.default_rng(3)
     x = rng.standard_normal((num_rows, 2))
@@ -68,7 +66,7 @@ def rescaled(problem: LinearProblem, num_rows: int, factor: float) -> tuple[Data
     target = design @ problem.mean[:, None] + np.sqrt(variance) * rng.standard_normal((num_rows, 1))
     parts = (x, target, np.ones_like(target), variance)
     precision = np.eye(3) + (design / variance).T @ design
-    return Dataset(*(part.astype(np.float32) for part in parts)), precision
+    return NoisyDataset(*(part.astype(np.float32) for part in parts)), precision
 
 
 def linear_problem() -> LinearProblem:
@@ -84,7 +82,7 @@ def linear_problem() -> LinearProblem:
     by_row = (weight / variance)[:, 0]
     covariance = np.linalg.inv(precision * np.eye(3) + (design.T * by_row) @ design)
     mean = covariance @ (design.T * by_row) @ target[:, 0]
-    data = Dataset(*(part.astype(np.float32) for part in (x, target, weight, variance)))
-    starts, skeleton = build_networks(MLP(()), (2,), 1, jax.random.split(jax.random.key(2), 8))
-    objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(precision)))
-    return LinearProblem(data, skeleton, starts, objective, mean, covariance)
+    data = NoisyDataset(*(part.astype(np.float32) for part in (x, target, weight, variance)))
+    starts = build_networks(MLP(()), (2,), 1, jax.random.split(jax.random.key(2), 8))
+    objective = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(precision)))
+    return LinearProblem(data, starts, objective, mean, covariance)

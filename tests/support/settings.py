@@ -9,6 +9,7 @@ import numpy as np
 from vebnn import MLP, PSGLD, JointRegressor, MixtureRegressor, Training, VeBNNRegressor
 from vebnn.core.types import Key
 from vebnn.inference import ENGINES, Engine, Posterior, Problem
+from vebnn.inference.engine import PointEngine
 from vebnn.training import Stage
 
 QUICK = {
@@ -35,7 +36,7 @@ def quick_joint(**changes) -> JointRegressor:
 
 
 @dataclass(frozen=True)
-class Stay:
+class Stay(PointEngine):
     """An engine that takes the warm start for the whole posterior, and notes what it was given."""
 
     training: Training = BRIEF
@@ -46,7 +47,7 @@ class Stay:
         self.problems.append(problem)
         self.rates.append(self.training.learning_rate)
         draws = jax.tree.map(lambda leaf: leaf[:1, None], problem.starts)
-        return Posterior(draws, np.zeros((1, 1)), False, problem.skeleton, {})
+        return Posterior(draws, np.zeros((1, 1)), False, {})
 
 
 # For suites in which every engine takes part: a few epochs, and two or three mini-batches in each.

@@ -13,10 +13,10 @@ from vebnn.core.types import Dataset
 from vebnn.inference.evaluation import Moments
 from vebnn.likelihoods.log_likelihoods import HeadObjective, IsotropicPrior
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.networks.adapters import build_networks
+from vebnn.networks import build_networks
 from vebnn.strategies.cooperative.algorithm import Round, _choose
 from vebnn.strategies.cooperative.mean import out_of_fold, train_means
-from vebnn.strategies.cooperative.scores import held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.rounds import held_out_nll, leave_one_out_nll
 from vebnn.strategies.cooperative.variance import (
     Residuals,
     aleatoric_variance,
@@ -36,7 +36,7 @@ def dataset(x, target, weight=1.0, variance=0.0):
 
 def networks(recipe, in_size, out_size, count=1):
     keys = jax.random.split(jax.random.key(0), count)
-    params, skeleton = build_networks(recipe, (in_size,), out_size, keys)
+    networks = build_networks(recipe, (in_size,), out_size, keys)
     return jax.tree.map(np.array, params), skeleton
 
 

@@ -1,4 +1,4 @@
-"""One prediction: mean, noise and ignorance, always in the user's units."""
+"""Predictions: mean, aleatoric and epistemic variance, in the user's units."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Kind = Literal["gaussian", "mixture"]
 
 
 class Components(NamedTuple):
-    """The Gaussians of a mixture, ``(draws, modes, *shape)`` each, or what broadcasts to it."""
+    """The Gaussians of a mixture, each ``(draws, modes, *shape)`` or broadcastable to it."""
 
     mean: np.ndarray
     variance: np.ndarray

@@ -35,8 +35,8 @@ def default_variance_training(num_rows: int) -> Training:
     return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
-# What the paper and its published code do in every experiment: in-sample residuals as they are, two
-# rounds, the round chosen by training likelihood, the mean refitted on all rows.
+# The paper and its published code in every experiment: in-sample residuals, not rescaled, two rounds,
+# the round chosen by training likelihood, the mean refitted on all rows.
 _ALWAYS: dict[str, Any] = {
     "rounds": 2,
     "choose_round": "marginal_likelihood",
@@ -86,7 +86,7 @@ def paper_joint(experiment: str = "uci", engine: str | None = None) -> dict[str,
 
 
 def stretched(settings: Any, factor: float) -> Any:
-    """Multiply every length in some settings; a decay per epoch then ends where it would have."""
+    """Multiply every length in some settings; a decay per epoch still ends at the same value."""
     changes: dict[str, Any] = {}
     for one in fields(settings):
         value = getattr(settings, one.name)
@@ -100,7 +100,7 @@ def stretched(settings: Any, factor: float) -> Any:
 
 
 class _Experiment(NamedTuple):
-    """What the paper says once for all methods of an experiment."""
+    """The paper's settings for all methods of an experiment."""
 
     network: MLP | GRU
     variance_network: MLP | GRU

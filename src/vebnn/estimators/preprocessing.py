@@ -1,6 +1,6 @@
-"""Units: original → standardised once on the way in, and back once on the way out.
+"""Units: original → standardised once on input, and back once on output.
 
-Also what a user may say of rows: how much they count, and how well they were measured.
+Also sample weights, known measurement errors and the padding of sequences.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ class Standardiser(NamedTuple):
 
         Args:
           values: ``(rows, ..., features)``.
-          weight: one for each row, ``(rows,)``, or for more of the axes; what has weight zero counts
-            nowhere, whatever its value.
+          weight: one for each row, ``(rows,)``, or for more of the axes; values of weight zero are
+            ignored.
         """
         axes = tuple(range(values.ndim - 1))
         weight = np.ones(len(values)) if weight is None else weight
@@ -37,8 +37,8 @@ class Standardiser(NamedTuple):
             extreme(np.where(weight > 0, values, other), axis=axes)
             for extreme, other in ((np.min, np.inf), (np.max, -np.inf))
         )
-        # A spread at the level of rounding errors is no information. That of equal values is above it
-        # if there are many: the error of their mean grows with them.
+        # A spread at the level of rounding errors counts as constant. Many equal values exceed that
+        # level, because the error of their mean grows with their number.
         constant = (spread <= 10 * np.finfo(float).eps * np.abs(centre)) | (lowest == highest)
         return cls(centre, np.where(constant, 1.0, spread))
 
@@ -52,10 +52,10 @@ class Standardiser(NamedTuple):
 
 
 def entry_weight(sample_weight: Any, target: np.ndarray) -> np.ndarray:
-    """Return how often each entry of the targets counts: as often as it is told, a NaN never.
+    """Return the weight of each entry of the targets; NaN has weight zero.
 
     Args:
-      sample_weight: ``(rows,)``, ``(rows, time)`` or like ``target``; nothing counts all once.
+      sample_weight: ``(rows,)``, ``(rows, time)`` or like ``target``; None for all ones.
       target: ``(rows, ..., outputs)``.
     """
     shape = target.shape
@@ -79,17 +79,17 @@ def entry_weight(sample_weight: Any, target: np.ndarray) -> np.ndarray:
 
 
 def input_weight(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return how much inputs count: ``(rows,)``, for sequences ``(rows, time)``.
+    """Return the weight of inputs: ``(rows,)``, for sequences ``(rows, time)``.
 
-    A step of a sequence counts as long as a target counts there or later, for which it is history;
-    what comes after the last such target is padding and has weight zero.
+    A step of a sequence has a weight if a target has one there or later; later steps are padding, of
+    weight zero.
 
     Args:
       weight: of the targets, ``(rows, ..., outputs)``.
       x: ``(rows, ..., features)``.
 
     Raises:
-      ValueError: if an input that counts is NaN.
+      ValueError: if an input of positive weight is NaN.
     """
     if weight.ndim == x.ndim == 3 and weight.shape[1] == x.shape[1]:
         by_step = weight.max(-1)
@@ -100,8 +100,8 @@ def input_weight(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
     if gaps.any():
         place = ", ".join(map(str, np.argwhere(gaps)[0]))
         raise ValueError(
-            f"The `X` must not hold NaN where a target counts or before it; only what pads a sequence "
-            f"at its end may. Got NaN in X[{place}]."
+            f"The `X` may hold NaN only in the padding at the end of a sequence, after its last target. "
+            f"Got NaN in X[{place}]."
         )
     return found
 
@@ -155,7 +155,7 @@ def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = No
     Args:
       y_std: ``(rows,)``, or like the targets.
       shape: of the targets.
-      counts: which targets count, where some do not; the error of the others may be NaN.
+      counts: which targets have a weight; the error of the others may be NaN.
     """
     known = check_array(
         y_std,

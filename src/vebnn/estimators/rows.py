@@ -1,4 +1,4 @@
-"""What goes into an estimator and comes out of it: checks, units, padding."""
+"""The user's arrays and their standardised form: checks, units, padding."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from vebnn.networks import MLP
 
 
 class Rows(BaseEstimator):
-    """The part of an estimator that knows the user's arrays, and their standardised form."""
+    """The part of an estimator that checks and standardises arrays."""
 
     network: Any
     in_shape_: tuple[int, ...]
@@ -27,11 +27,11 @@ class Rows(BaseEstimator):
 
     @property
     def _many_axes(self) -> bool:
-        """Sequences and images are for networks that know what to do with them."""
+        """Whether the network may take more than rows of features, such as sequences."""
         return self.network is not None and not isinstance(self.network, MLP)
 
     def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Check inputs and targets; sequences of targets are for networks that make them."""
+        """Check inputs and targets; only some networks have sequences of targets."""
         if not self._many_axes:
             return validate_data(
                 self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
@@ -53,7 +53,7 @@ class Rows(BaseEstimator):
         return X, y
 
     def _inputs(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return standardised inputs, and which of their steps are padding, if any."""
+        """Return standardised inputs, and a mask of their padding, if any."""
         check_is_fitted(self)
         checks = self._checks_of_inputs(X) if self._many_axes else {"dtype": float}
         X = validate_data(self, X, reset=False, **checks)
@@ -69,7 +69,7 @@ class Rows(BaseEstimator):
 
     @staticmethod
     def _checks_of_inputs(X: Any) -> dict[str, Any]:
-        # To scikit-learn, the second axis is that of features; beyond tables we check shapes ourselves.
+        # scikit-learn takes the second axis for features; beyond tables we check shapes ourselves.
         table = np.ndim(X) < 3
         return {
             "dtype": float,
@@ -87,7 +87,7 @@ class Rows(BaseEstimator):
             raise ValueError(f"The `X` must have shape (rows, {wanted}), as in fit. Got {X.shape}.")
 
     def _dataset(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray, y_std: Any) -> Dataset:
-        """Bring rows into standardised units; what pads sequences becomes zero."""
+        """Standardise rows; the padding of sequences becomes zero."""
         target = self._columns(y)
         counts = weight > 0
         known = np.zeros_like(target)
@@ -108,7 +108,7 @@ class Rows(BaseEstimator):
 
 @contextmanager
 def restore_on_failure(model: Any) -> Iterator[None]:
-    """Leave a model as it was if a fit fails: old networks with new units would predict nonsense."""
+    """Restore a model if a fit fails: old networks with new units would predict nonsense."""
     before = vars(model).copy()
     try:
         yield
@@ -119,7 +119,7 @@ def restore_on_failure(model: Any) -> Iterator[None]:
 
 
 def rows_that_count(data: Dataset) -> Dataset:
-    """Leave out rows of weight zero, so that nobody is stopped, judged or trained by them alone."""
+    """Leave out rows of weight zero: a fold or a validation set of them alone has no score."""
     counts = data.weight.any(axis=tuple(range(1, data.weight.ndim)))
     return data if counts.all() else jax.tree.map(lambda leaf: leaf[counts], data)
 

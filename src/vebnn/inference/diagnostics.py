@@ -1,7 +1,7 @@
-"""Have the chains converged? Judged on predictions, for weights have no meaning of their own.
+"""Convergence of chains, measured on predictions.
 
-Two networks that swap hidden units are the same function with other weights, so R-hat and effective
-sample size are computed for the predicted means at some inputs.
+Two networks with exchanged hidden units are the same function with other weights, so R-hat and
+effective sample size are computed for the predicted means at some inputs.
 """
 
 from typing import Any, NamedTuple
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from arviz_stats.base import array_stats
 
-# R-hat² is about the variance of all chains over that within a chain. Networks have many modes, and
-# pooled chains cover several, so some excess is normal; above 1.5 a chain sees less than half.
+# R-hat² is about the variance of all chains over that within a chain. Posteriors of networks have many
+# modes, and pooled chains cover several; above 1.5 a chain covers less than half of the variance.
 POOR_R_HAT = 1.5
 POOR_EFFECTIVE_SIZE = 10
 NUM_INPUTS = 64
@@ -37,7 +37,7 @@ class ChainDiagnostics(NamedTuple):
         return float(np.median(self.effective_size))
 
     def complaint(self) -> str | None:
-        """Return what is wrong and what to try, or nothing."""
+        """Return a sentence on poor convergence and what to try, or None."""
         r_hat, size = self.typical_r_hat, self.typical_effective_size
         if r_hat <= POOR_R_HAT and size >= POOR_EFFECTIVE_SIZE:
             return None

@@ -1,4 +1,4 @@
-"""The compiled loop of stochastic gradient samplers: burn-in, thinning, several chains."""
+"""Stochastic gradient samplers: their base class and compiled loop of burn-in, thinning and chains."""
 
 from abc import abstractmethod
 from typing import Any, NamedTuple, Self
@@ -64,7 +64,7 @@ class ChainSampler(Engine):
 
 
 def check_chains(sampler: Any) -> None:
-    """Refuse wrong values of the settings that all samplers of this kind have."""
+    """Check the settings that all stochastic gradient samplers have."""
     for name, fewest in (("num_samples", 1), ("burn_in", 0), ("thinning", 1), ("num_chains", 1)):
         require_whole(name, getattr(sampler, name), fewest)
     require_whole("batch_size", sampler.batch_size, 1)
@@ -73,7 +73,7 @@ def check_chains(sampler: Any) -> None:
 
 
 class ChainState(NamedTuple):
-    """All that the next epoch of one chain needs."""
+    """The state of one chain between two epochs."""
 
     key: Key
     sampler: Any
@@ -147,8 +147,8 @@ def sample_chains(
       key: random key.
       sampler: one update, and how many of them.
       problem: the posterior.
-      stage: name and watcher of this piece of work.
-      step_size: that of the first epoch, for samplers that leave it open.
+      stage: progress and checkpoints of the work.
+      step_size: that of the first epoch, if the sampler's own is None.
 
     Raises:
       TrainingDiverged: if an objective became infinite or not a number.
@@ -159,7 +159,7 @@ def sample_chains(
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
     data = replicate(with_spare_rows(problem.data), sampler.num_chains)
-    # An input of the program, so that another step size needs no new compilation.
+    # An input of the program, so that another step size needs no compilation.
     first_step_size = np.float32(sampler.step_size if step_size is None else step_size)
 
     def advance(state: ChainState, until: int) -> ChainState:

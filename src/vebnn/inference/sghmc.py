@@ -20,7 +20,7 @@ class SGHMCState(NamedTuple):
 
 @dataclass(frozen=True)
 class SGHMC(CurvatureSampler):
-    """Langevin dynamics with momentum: friction and noise in the balance that samples the posterior.
+    """Langevin dynamics with momentum: friction and noise balance to sample the posterior.
 
     Chen, Fox and Guestrin 2014, eq. 15. With g the gradient of the full-data negative log posterior,
     estimated from a mini-batch,
@@ -33,7 +33,7 @@ class SGHMC(CurvatureSampler):
     B mini-batches per epoch: one part is the finite step, the other the noise of the mini-batches.
 
     Departures from Chen et al.: the estimate of the gradient noise (their β̂) is zero, as in their
-    experiments, and the momentum is never drawn anew.
+    experiments, and the momentum is never resampled.
 
     ``step_size=None`` sets η = 0.1/(λ(1 + (B−1)/(2a))), with λ the largest curvature. All other
     arguments are those of :class:`~vebnn.inference.step_size.CurvatureSampler`.
@@ -70,7 +70,7 @@ class SGHMC(CurvatureSampler):
     def safe_step_size(self, curvature: float, num_batches: int) -> float:
         """Return an η that keeps both parts of the variance in excess small.
 
-        Four times as cautious with the finite step as needed: momentum carries a chain into places
-        that are steeper still.
+        The finite step is four times smaller than needed, because momentum carries a chain into
+        steeper places.
         """
         return EXCESS_VARIANCE / (curvature * (1 + (num_batches - 1) / (2 * self.friction)))

@@ -18,7 +18,7 @@ class SGLDState(NamedTuple):
 
 @dataclass(frozen=True)
 class SGLD(CurvatureSampler):
-    """Gradient descent with just as much noise as makes it sample the posterior.
+    """Gradient descent with the noise that makes it sample the posterior.
 
     Welling and Teh 2011, eq. 4. With g the gradient of the full-data negative log posterior,
     estimated from a mini-batch,
@@ -30,7 +30,7 @@ class SGLD(CurvatureSampler):
     part is the finite step, B − 1 parts are the noise of the mini-batches.
 
     Departures from Welling and Teh: η falls geometrically or not at all, rather than as a power of
-    the step, so that chains keep a small bias and go on moving.
+    the step, so that chains keep a small bias and keep moving.
 
     ``step_size=None`` sets η = 0.4/(λB), with λ the largest curvature. All arguments are those of
     :class:`~vebnn.inference.step_size.CurvatureSampler`.

@@ -1,1 +1,1 @@
-"""What is an error: log-densities, elementwise; the caller reduces."""
+"""Likelihoods: log-densities, elementwise; the caller reduces."""

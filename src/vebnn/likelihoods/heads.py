@@ -1,7 +1,7 @@
-"""What the outputs of ONE network that learns mean and noise together mean.
+"""Heads of joint methods: the meaning of the outputs of ONE network for mean and noise.
 
-A head turns raw outputs, ``(..., parts · outputs)``, into what is trained, what is watched and what is
-predicted. All functions are elementwise; ``known`` is variance that is not the network's to learn.
+A head turns raw outputs, ``(..., parts · outputs)``, into an objective, a log-density and a prediction.
+All functions are elementwise; ``known`` is variance that the network does not have to learn.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +18,7 @@ class Parts(NamedTuple):
 
     mean: Array
     aleatoric_variance: Array
-    epistemic_variance: Array  # what the network itself says of its ignorance; zero for most
+    epistemic_variance: Array  # of this network alone; zero for most heads
 
 
 class MeanOnly(eqx.Module):
@@ -33,7 +33,7 @@ class MeanOnly(eqx.Module):
     log_prob = objective
 
     def predict(self, raw: Array) -> Parts:
-        """Return the mean, and no noise of its own."""
+        """Return the mean, without any variance."""
         return Parts(raw, jnp.zeros_like(raw), jnp.zeros_like(raw))
 
 
@@ -78,7 +78,7 @@ class NaturalParameters(eqx.Module):
 
 
 class Evidential(eqx.Module):
-    """Normal-inverse-gamma (Amini et al. 2020); it has no place for known variance."""
+    """Normal-inverse-gamma (Amini et al. 2020); it ignores known variance."""
 
     regulariser: Array  # λ of their eq. 10
     parts: ClassVar[int] = 4

@@ -1,7 +1,8 @@
 """log Γ of positive numbers.
 
-``jax.scipy.special.gammaln`` and its derivative hold for negative numbers, too, and pay for it with a
-reflection and a series of divisions for every element: in Step 2 more than the network itself.
+``jax.scipy.special.gammaln`` and its derivative also cover negative numbers, with a reflection and a
+series of divisions for every element: in Step 2 that takes longer than the network itself
+(``python -m benchmarks.speed --only ablation``).
 """
 
 import jax

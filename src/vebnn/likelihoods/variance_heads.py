@@ -1,8 +1,8 @@
-"""How the variance network may learn from squared residuals: the Gamma, and what it is compared with.
+"""Heads of the variance network: the Gamma, and the losses it is compared with.
 
-A head turns the network's raw outputs into a variance, and says how well that explains squared
-residuals r: as an objective to train on, and as a log-density to be judged by. ``offset`` is the part
-of r's mean that is not noise.
+A head turns the network's raw outputs into a variance, and scores it by squared residuals r: with an
+objective to train on, and with a log-density for validation. ``offset`` is the part of r's mean that
+is not noise.
 """
 
 from typing import Any, ClassVar, Literal
@@ -21,14 +21,14 @@ VarianceLoss = Literal["gamma", "gamma_rate", "nll", "beta_nll", "natural"]
 class GammaHead(eqx.Module):
     """Mean and shape of a Gamma (paper, eq. 6).
 
-    The mean is the variance (eq. 8). As an output of its own it can become small where noise is small
-    with weights of ordinary size; as the ratio α/λ it would take a huge λ, which the prior forbids.
+    The mean is the variance (eq. 8). As an output of its own it can become small with weights of
+    ordinary size; the ratio α/λ needs a huge λ for that, which the prior penalises.
     """
 
     parts: ClassVar[int] = 2
 
     def variance(self, raw: Array) -> Array:
-        """Return the mean; an output of zero says one, the size of rescaled residuals."""
+        """Return the mean; it is one, the size of rescaled residuals, for an output of zero."""
         return self._mean_and_shape(raw)[0]
 
     def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
@@ -37,7 +37,7 @@ class GammaHead(eqx.Module):
         return gamma.log_prob(squared_residual, gamma.Gamma(shape, shape / (mean + offset)))
 
     def _mean_and_shape(self, raw: Array) -> tuple[Array, Array]:
-        # Softplus comes before the split: of a part of an array it would not be vectorised.
+        # Softplus before the split: XLA does not vectorise it on a part of an array.
         mean, shape = jnp.split(jax.nn.softplus(raw), 2, axis=-1)
         return mean / np.log(2) + gaussian.SMALLEST_VARIANCE, shape + gamma.SMALLEST_PARAMETER
 

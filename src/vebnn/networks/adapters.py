@@ -1,8 +1,8 @@
-"""Other people's networks: Equinox, Flax (NNX and Linen) and plain ``(init, apply)`` pairs.
+"""Adapters for other networks: Equinox, Flax (NNX and Linen) and plain ``(init, apply)`` pairs.
 
-All are turned into recipes. A network that is already initialised (an Equinox or NNX module) is a
-sample of its own initialisation: each further copy gets the same values, permuted within every
-array. Constant arrays (zero biases, unit gains) stay as they are.
+All become recipes. An initialised network (an Equinox or NNX module) is a sample of its own
+initialisation: each further copy gets the same values, permuted within every array. Constant arrays
+(zero biases, unit gains) do not change.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from vebnn.core.types import Array, Key, Module, Params, Recipe
 
 
 def as_recipe(network: Any) -> Recipe:
-    """Return a recipe for whatever the user calls a network.
+    """Return a recipe for a network of the user's.
 
     Raises:
       TypeError: if it is none of the kinds this module knows.
@@ -30,7 +30,7 @@ def as_recipe(network: Any) -> Recipe:
         return FromEquinox(network)
     if isinstance(network, tuple | list) and len(network) == 2 and all(map(callable, network)):
         return FromPair(*network)
-    # Whoever passes a Flax module has imported Flax; nobody else pays for it.
+    # A Flax module implies that Flax is imported already; otherwise it is not needed.
     if (linen := sys.modules.get("flax.linen")) and isinstance(network, linen.Module):
         return FromLinen(network)
     if (nnx := sys.modules.get("flax.nnx")) and isinstance(network, nnx.Module):
@@ -53,7 +53,7 @@ class FromEquinox(eqx.Module):
 
 
 class _Keyed(eqx.Module):
-    """A module whose ``key`` argument may be left out by whoever calls it or by whoever wrote it."""
+    """A module with an optional ``key``, also if its own call has none."""
 
     module: Callable
     takes_key: bool = eqx.field(static=True)
@@ -90,7 +90,7 @@ class _Pair(eqx.Module):
 
 @dataclass(frozen=True)
 class FromLinen:
-    """A Flax Linen module that acts on one example; a ``dropout`` stream is fed if a key is given."""
+    """A Flax Linen module that acts on one example; a key is its ``dropout`` stream."""
 
     module: Any
 

@@ -26,8 +26,7 @@ class GRU:
     from h = 0; a linear layer turns the last h of the stack into outputs. The reset gate r acts after
     the product with U_n, as in PyTorch and cuDNN, which the paper's experiments use.
 
-    An output depends on no later step. What pads a short sequence at its end is therefore no part of
-    it, whatever the values.
+    An output depends on no later step, so that padding at the end of a sequence changes nothing.
 
     Args:
       widths: number of units of each layer.
@@ -44,7 +43,7 @@ class GRU:
     widths: tuple[int, ...] = (64, 64)
     dropout_rate: float = 0.0
 
-    any_length: ClassVar[bool] = True  # new sequences need not be as long as those of the training
+    any_length: ClassVar[bool] = True  # new sequences may have another length
 
     def __post_init__(self) -> None:
         whole = (
@@ -57,7 +56,7 @@ class GRU:
                 f"The `widths` of GRU must be a tuple of at least one positive integer such as "
                 f"(64, 64). Got {self.widths!r}."
             )
-        # A tuple, because a recipe is part of what a compiled program is found again by.
+        # A tuple, because a recipe is part of the key of a compiled program.
         object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
         require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
 
@@ -78,7 +77,7 @@ class GRU:
             shapes += [(fan_in, 3 * width), (width, 3 * width), (3 * width,), (width,)]
         shapes += [(self.widths[-1], out_size), (out_size,)]
         units = [width for width in self.widths for _ in range(4)] + [self.widths[-1]] * 2
-        # All random numbers in one go: a generator call per array would dominate compilation.
+        # One call for all random numbers: one per array would dominate compilation.
         counts = [math.prod(shape) for shape in shapes]
         numbers = jax.random.uniform(key, (sum(counts),), minval=-1.0, maxval=1.0)
         arrays = [
@@ -127,8 +126,8 @@ class RecurrentNetwork(eqx.Module):
     def _last_states(self, x: Array) -> Array:
         """Return the states of the last layer, ``(time, units)``.
 
-        All layers go through time together. The products with all inputs could be one, before the
-        loop; but its result does not fit into a CPU's cache, and reading it costs more than that saves.
+        All layers advance in time together. One product with all inputs before the loop would be
+        slower: its result does not fit into a CPU's cache.
         """
 
         def step(states: list[Array], below: Array) -> tuple[list[Array], Array]:

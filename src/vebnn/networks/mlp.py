@@ -54,7 +54,7 @@ class MLP:
                 f"The `widths` of MLP must be a tuple of positive integers such as (50,). "
                 f"Got {self.widths!r}."
             )
-        # Tuples, because a recipe is part of what a compiled program is found again by.
+        # Tuples, because a recipe is part of the key of a compiled program.
         object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
         if isinstance(self.dropout_rate, list):
             object.__setattr__(self, "dropout_rate", tuple(self.dropout_rate))
@@ -71,7 +71,7 @@ class MLP:
         """Return a perceptron for inputs of ``in_shape`` (flattened) and ``out_size`` outputs."""
         sizes = (math.prod(in_shape), *self.widths, out_size)
         shapes = [(fan_out, fan_in) for fan_in, fan_out in pairwise(sizes)]
-        # All random numbers in one go: a generator call per array would dominate compilation.
+        # One call for all random numbers: one per array would dominate compilation.
         counts = [fan_out * (fan_in + 1) for fan_out, fan_in in shapes]
         numbers = jax.random.uniform(key, (sum(counts),), minval=-1.0, maxval=1.0)
         weights, biases = [], []

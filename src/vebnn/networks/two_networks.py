@@ -1,4 +1,4 @@
-"""Where the noise of a jointly trained network comes from, if not from a head on the shared trunk."""
+"""Joint networks without a shared trunk: a second network, or constants, for the noise."""
 
 import equinox as eqx
 import jax
@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from vebnn.core.types import Array, Key, Module, Recipe
 from vebnn.networks.adapters import as_recipe
 
-# Recipes that are modules, because a network of the user's own holds arrays, which are inputs of a
-# compiled program and no part of it.
+# These recipes are modules: a network of the user's own holds arrays, which are inputs of a compiled
+# program.
 
 
 class Separate(eqx.Module):
@@ -67,6 +67,6 @@ class _SideBySide(eqx.Module):
         """Map one example to the outputs of both, along the last axis."""
         key_mean, key_rest = (None, None) if key is None else jax.random.split(key)
         mean, rest = self.mean(x, key=key_mean), self.rest(x, key=key_rest)
-        # A constant has no axes of time: it is repeated along those of the mean.
+        # A constant has no time axis: it is repeated along that of the mean.
         rest = jnp.broadcast_to(rest, (*mean.shape[:-1], rest.shape[-1]))
         return jnp.concatenate([mean, rest], axis=-1)

@@ -1,4 +1,4 @@
-"""How a network is trained: one compiled mini-batch loop, for many runs at once."""
+"""Training: one compiled mini-batch loop for many runs at once, with progress and checkpoints."""
 
 from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of_rows
 from vebnn.training.fleet import gather, map_runs, replicate

@@ -1,7 +1,7 @@
-"""Rows and mini-batches: a run sees the data through the row numbers it may use.
+"""Rows and mini-batches: a run has a list of the row numbers it may use.
 
 Lists of row numbers have round lengths, and so have the data they point to: a fit on a few rows more
-(active learning, cross-validation) then finds the programs of the fit before.
+(active learning, cross-validation) then reuses the compiled programs of the fit before.
 """
 
 import math
@@ -13,11 +13,11 @@ import numpy as np
 
 from vebnn.core.types import Array, Key, SomeRows
 
-NO_ROW = -1  # fills up row lists; counts nowhere
+NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
-LARGE = 2**16  # rows; with more, training takes so long that compiling does not matter
-WIDE = 100  # sides of a grid that can be stirred well
-STIRS = 4  # with ideal hashes two would do (Luby and Rackoff 1988)
+LARGE = 2**16  # rows; with more, compiling is a small part of the time
+WIDE = 100  # shortest side of a grid for the Feistel network
+FEISTEL_ROUNDS = 4  # two are enough with ideal hashes (Luby and Rackoff 1988)
 
 
 def round_size(size: int) -> int:
@@ -27,7 +27,7 @@ def round_size(size: int) -> int:
 
 
 def all_rows(size: int, num_runs: int = 1) -> Array:
-    """Return row lists with which every run sees every row."""
+    """Return row lists with all rows for every run."""
     return pad_rows([np.arange(size)] * num_runs)
 
 
@@ -39,18 +39,18 @@ def pad_rows(lists: Sequence[np.ndarray]) -> Array:
 
 
 def with_spare_rows(data: SomeRows) -> SomeRows:
-    """Return data of a round number of rows; no list points to those added."""
+    """Return data of a round number of rows; no list contains those added."""
     spare = round_size(len(data.x)) - len(data.x)
     if not spare:
         return data
-    # Copies of the last row: whatever is computed from them by mistake is at least finite.
+    # Copies of the last row, so that results stay finite.
     return jax.tree.map(
         lambda leaf: np.pad(leaf, [(0, spare)] + [(0, 0)] * (leaf.ndim - 1), mode="edge"), data
     )
 
 
 def take(data: SomeRows, rows: Array) -> SomeRows:
-    """Return the given rows; entries that stand for no row get weight zero."""
+    """Return the given rows; ``NO_ROW`` gets weight zero."""
     taken = jax.tree.map(lambda leaf: leaf[rows], data)
     present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
     return taken._replace(weight=taken.weight * present)
@@ -69,7 +69,7 @@ def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int)
 
 
 def scale_of_rows(num_rows: int) -> float:
-    """Return by how much a data set exceeds a small one: √(rows / SMALL), at least 1."""
+    """Return √(rows / SMALL), at least 1: the factor on budgets of larger data sets."""
     return math.sqrt(max(1, num_rows / SMALL))
 
 
@@ -77,40 +77,40 @@ def random_order(key: Key, num_batches: int, size: int) -> Array:
     """Return a random permutation of 0 … num_batches · size − 1.
 
     Up to 2¹⁶ entries, random high bits and the index in the low bits are sorted as ONE array of
-    integers: on a CPU five times as fast as ``jax.random.permutation``, whose two-array sort would
-    take as long as the steps of a small epoch. Where the at least 16 random bits tie, the order is
-    that of the indices. More entries are stirred, in time proportional to their number.
+    integers, faster on a CPU than the two-array sort of ``jax.random.permutation``. Where the at least
+    16 random bits tie, the order is that of the indices. More entries go through a Feistel network, in
+    time proportional to their number (``python -m benchmarks.speed --only ablation``).
     """
     total = num_batches * size
     if total > LARGE:
         square = min(num_batches, size) >= WIDE
-        return _stirred(key, num_batches, size) if square else jax.random.permutation(key, total)
+        return _feistel(key, num_batches, size) if square else jax.random.permutation(key, total)
     low = jnp.uint32(2 ** (total - 1).bit_length() - 1)
     tagged = (jax.random.bits(key, (total,), jnp.uint32) & ~low) | jnp.arange(total, dtype=jnp.uint32)
     return (jnp.sort(tagged) & low).astype(jnp.int32)
 
 
-def _stirred(key: Key, rows: int, columns: int) -> Array:
+def _feistel(key: Key, rows: int, columns: int) -> Array:
     """Return a pseudo-random permutation of a grid: a Feistel network on (row, column).
 
-    In turn, every row number moves by a hash of the column, and every column by a hash of the row,
-    around the grid. Each such move can be taken back, so that all of them are a permutation.
+    In turn, row numbers are shifted by a hash of the column, and columns by a hash of the row, modulo
+    the size of the grid. Every shift is invertible, so the result is a permutation.
     """
     number = jnp.arange(rows * columns, dtype=jnp.uint32)
     row, column = number // columns, number % columns
-    words = jax.random.bits(key, (STIRS, 2), jnp.uint32)
-    for turn in range(STIRS):
-        row = _moved(row, _hash(column, words[turn, 0]), rows)
-        column = _moved(column, _hash(row, words[turn, 1]), columns)
+    words = jax.random.bits(key, (FEISTEL_ROUNDS, 2), jnp.uint32)
+    for turn in range(FEISTEL_ROUNDS):
+        row = _shifted(row, _hash(column, words[turn, 0]), rows)
+        column = _shifted(column, _hash(row, words[turn, 1]), columns)
     return (row * columns + column).astype(jnp.int32)
 
 
-def _moved(place: Array, hashed: Array, size: int) -> Array:
-    """Go on around a circle of ``size`` places, by as many as the hash says."""
-    # Single precision holds 24 bits: more than there are places in practice, and no slow division.
+def _shifted(place: Array, hashed: Array, size: int) -> Array:
+    """Shift places by a hash, modulo ``size``."""
+    # Single precision holds 24 bits, enough for any side of the grid; a division would be slow.
     step = (hashed >> 8).astype(jnp.float32) * np.float32(size * 2.0**-24)
-    moved = place + step.astype(jnp.uint32)
-    return jnp.where(moved >= size, moved - jnp.uint32(size), moved)
+    shifted = place + step.astype(jnp.uint32)
+    return jnp.where(shifted >= size, shifted - jnp.uint32(size), shifted)
 
 
 def _hash(value: Array, word: Array) -> Array:

@@ -25,8 +25,7 @@ from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.stage import SILENT, Stage
 
-# However large the data set, it is gone through this often.
-FEWEST_EPOCHS = 100
+FEWEST_EPOCHS = 100  # however large the data set
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -67,9 +66,8 @@ class Training:
     ) -> "Training":
         """Return a training of about ``num_steps`` gradient steps, ``patience`` of them.
 
-        Small data sets all get the same number of updates. Larger ones have more to tell: there the
-        steps grow with the square root of the rows, and an epoch comes round at least
-        ``FEWEST_EPOCHS`` times.
+        Beyond ``SMALL`` rows, the steps grow with the square root of the rows, and there are at least
+        ``FEWEST_EPOCHS`` epochs.
         """
         batch_size = settings.get("batch_size", cls.batch_size)
         more = scale_of_rows(num_rows)
@@ -80,7 +78,7 @@ class Training:
 
 
 class TrainState(NamedTuple):
-    """All that the next epoch of one run needs."""
+    """The state of one run between two epochs."""
 
     key: Key
     params: Params
@@ -95,7 +93,7 @@ class TrainState(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """What a fleet of runs has learned; every leaf has the runs as leading axis."""
+    """Trained parameters of a fleet; every leaf has the runs as leading axis."""
 
     params: Params
     best_epoch: Array
@@ -105,18 +103,18 @@ class Trained(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What differs between the runs of a fleet."""
+    """Inputs in which the runs of a fleet differ."""
 
     state: TrainState
     learning_rate: Array
     num_epochs: Array
     train_rows: Array
     watch_rows: Array
-    own: Any  # arrays of the objective that are this run's own; None where all runs share
+    own: Any  # arrays of the objective of this run alone; None where runs share
 
 
 class _Advance(eqx.Module):
-    """Epochs of one run, up to a given one. A module, so that its compiled form is found again."""
+    """Epochs of one run, up to a given one. A module, so that its compiled program is reused."""
 
     objective: Objective
     monitor: Monitor
@@ -130,7 +128,7 @@ class _Advance(eqx.Module):
         objective = eqx.combine(run.own, self.objective)
         last = jnp.minimum(until, run.num_epochs)
         watch_data = take(data, run.watch_rows) if self.watched else None
-        # Adam does not care for the scale of a loss, but its ε and people do: show it per row.
+        # Normalise per row: Adam's ε and the logs depend on the scale.
         scale = 1 / jnp.maximum(jnp.sum(take(data, run.train_rows).weight), 1)
         num_batches, _ = batch_shape(run.train_rows.shape[0], self.batch_size)
         flat_start, unravel = ravel_pytree(run.state.params)
@@ -158,7 +156,7 @@ class _Advance(eqx.Module):
             bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
             failed = jnp.where(jnp.all(finite), state.failed_step, bad_step)
             better = value < state.best_value - self.tolerance * jnp.abs(state.best_value)
-            # Unwatched runs keep the last epoch; watched ones the best.
+            # Without validation rows, the last epoch is kept.
             keep = (better | ~jnp.isfinite(state.best_value)) if self.watched else True
             best_epoch = jnp.where(keep, number, state.best_epoch)
             waited = number - best_epoch
@@ -207,17 +205,17 @@ def train(
       key: random key for the whole fleet.
       objective: the negative log posterior.
       starts: start parameters, stacked over runs.
-      data: the rows all runs draw from.
+      data: the rows of all runs.
       train_rows: ``(runs, n)`` row numbers each run trains on.
       settings: epochs, learning rate, batch size, patience.
-      watch_rows: ``(runs, m)`` row numbers each run is watched on after every epoch; the parameters
-        of the best epoch are kept. ``None`` keeps those of the last epoch.
-      monitor: what is watched, smaller is better; the negative log-likelihood unless given.
-      learning_rate: ``(runs,)``, to try several; the settings' unless given.
-      num_epochs: ``(runs,)``, at most ``settings.num_epochs``, which it is unless given.
+      watch_rows: ``(runs, m)`` row numbers on which the monitor is evaluated after every epoch; the
+        parameters of the best epoch are kept. ``None`` keeps those of the last epoch.
+      monitor: the criterion, smaller is better; by default the negative log-likelihood.
+      learning_rate: ``(runs,)``; by default that of the settings.
+      num_epochs: ``(runs,)``, at most ``settings.num_epochs``, the default.
       own: arrays of the objective in which runs differ, stacked: an objective with ``None`` in all
         other places.
-      stage: name and watcher of this piece of work.
+      stage: progress and checkpoints of the work.
 
     Raises:
       TrainingDiverged: if a loss became infinite or not a number.

@@ -1,4 +1,4 @@
-"""The one scaling convention: what a mini-batch stands for.
+"""The scaling convention: how a mini-batch estimates the log posterior of all rows.
 
 ``log_likelihood(params, batch)`` is the SUM over the batch and ``log_prior(params)`` is counted
 once. A mini-batch is one of B in its epoch, so B times its log-likelihood is an unbiased estimate
@@ -23,7 +23,7 @@ class Objective(eqx.Module):
 
 
 class NegativeLogLikelihood(eqx.Module):
-    """Mean negative log-likelihood per unit of weight: what early stopping watches by default."""
+    """Mean negative log-likelihood per unit of weight: the default criterion of early stopping."""
 
     log_likelihood: LogLikelihood
 

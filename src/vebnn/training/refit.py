@@ -1,4 +1,4 @@
-"""Training as the paper does it: search the best epoch, then train anew on all rows."""
+"""The paper's training: find the best epoch, then train again on all rows."""
 
 from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.training.loop import Monitor, Trained, Training, train
@@ -20,20 +20,20 @@ def train_and_refit(
     monitor: Monitor | None = None,
     stage: Stage,
 ) -> tuple[Trained, Array]:
-    """Train each run from its start, for as many epochs as the watched rows approve of.
+    """Find each run's best epoch on validation rows, then train it again for that many epochs.
 
     Args:
       key_search: random key of the search for the best epoch.
       key_refit: random key of the training on all rows.
       objective: the negative log posterior.
       starts: start parameters, stacked over runs.
-      data: the rows all runs draw from.
+      data: the rows of all runs.
       settings: epochs, learning rate, batch size and patience.
       train_rows: ``(runs, n)`` rows the search trains on.
-      watch_rows: ``(runs, m)`` rows the search is watched on.
+      watch_rows: ``(runs, m)`` validation rows of the search.
       final_rows: ``(runs, k)`` rows of the second training; usually both together.
-      monitor: what is watched; the negative log-likelihood unless given.
-      stage: name and watcher of this piece of work.
+      monitor: the criterion; by default the negative log-likelihood.
+      stage: progress and checkpoints of the work.
 
     Returns:
       The second training's runs, from the same starts, and each one's best epoch.

@@ -1,4 +1,4 @@
-"""Who trains on which rows, and who is watched on which."""
+"""Splits: the training, validation and fold rows of every run."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 class Split(NamedTuple):
-    """Who trains on which rows. Run 0 is the mean network, the others are the folds' networks."""
+    """Rows of every run. Run 0 is the mean network, the others are the fold networks."""
 
     train_rows: list[np.ndarray]
     watch_rows: list[np.ndarray]
     final_rows: list[np.ndarray]  # for the refit: training and validation rows together
-    fold: np.ndarray  # which fold each row belongs to
-    set_aside: np.ndarray  # rows for engines that stop early
+    fold: np.ndarray  # of each row
+    set_aside: np.ndarray  # validation rows for engines with early stopping
 
 
 def split_rows(
@@ -22,14 +22,14 @@ def split_rows(
     validation_fraction: float,
     held_out: np.ndarray | None = None,
 ) -> Split:
-    """Deal rows into folds, and every run's rows into training and validation.
+    """Assign rows to folds at random, and every run's rows to training and validation.
 
     Args:
       rng: source of the random order.
       num_rows: rows available for training.
       num_folds: number of folds; 0 for none.
       validation_fraction: share of the rows that is set aside for early stopping.
-      held_out: row numbers the user set aside for validation; they are watched by every run instead.
+      held_out: row numbers the user set aside; every run then has these as validation rows.
     """
     own = np.arange(num_rows)
     fold = rng.permutation(own) % max(num_folds, 1)
@@ -39,9 +39,9 @@ def split_rows(
         return Split(runs, [held_out] * len(runs), runs, fold, set_aside)
     train, watch = [], []
     for rows in runs:
-        # A fold's network may not even be stopped by the rows it is to predict.
+        # The rows a fold network predicts must not stop it early either.
         seen, used = np.intersect1d(rows, set_aside), np.setdiff1d(rows, set_aside)
-        # With too few rows to set any aside, the training rows themselves are watched.
+        # With too few rows to set any aside, the training rows serve as validation rows.
         enough = len(seen) > 0 and len(used) > 0
         watch.append(seen if enough else rows)
         train.append(used if enough else rows)

@@ -1,6 +1,7 @@
 """The plan of the house: imports only go down, files stay short, no drawer for odds and ends."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,19 @@ def test_rule_sees_the_imports() -> None:
 def test_files_are_short_and_have_a_purpose(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 350
     assert path.stem not in {"utils", "util", "helpers", "common", "misc"}
+
+
+def test_the_table_of_the_contributors_guide_is_this_one() -> None:
+    guide = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", guide, re.MULTILINE)
+    assert [int(level) for level, _ in rows] == list(range(len(LEVELS)))
+    assert tuple(set(re.findall(r"`(\w+)`", rooms)) for _, rooms in rows) == LEVELS
+
+
+def test_the_top_level_is_small() -> None:
+    entries = [
+        path.name
+        for path in ROOT.iterdir()
+        if path.name not in ("__init__.py", "py.typed", "__pycache__")
+    ]
+    assert len(entries) <= 18

@@ -100,8 +100,8 @@ def input_weight(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
     if gaps.any():
         place = ", ".join(map(str, np.argwhere(gaps)[0]))
         raise ValueError(
-            f"The `X` may hold NaN only in the padding at the end of a sequence, after its last target. "
-            f"Got NaN in X[{place}]."
+            f"The `X` may hold NaN only in the padding at the end of a sequence, after its last "
+            f"target. Got NaN in X[{place}]."
         )
     return found
 

@@ -57,11 +57,17 @@ class Engine(ABC):
       log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
     - ``needs_dropout``: its draws are dropout masks.
     - ``mean_field``: it fits an independent distribution to every weight.
+    - ``title``: its name in tables, as the paper spells it.
     """
 
     needs_likelihood: ClassVar[bool] = True
     needs_dropout: ClassVar[bool] = False
     mean_field: ClassVar[bool] = False
+    title: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.title = cls.__dict__.get("title", cls.__name__)
 
     @abstractmethod
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:

@@ -28,6 +28,8 @@ class Ensemble(PointEngine):
     num_members: int = 5
     training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
 
+    title = "Ensembles"
+
     def __post_init__(self) -> None:
         require_whole("num_members", self.num_members, 1)
 

@@ -54,6 +54,7 @@ class MCDropout(PointEngine):
     training: Training = field(default_factory=lambda: Training(num_epochs=5_000, patience=300))
 
     needs_dropout = True
+    title = "MC-Dropout"
 
     def __post_init__(self) -> None:
         require_whole("num_samples", self.num_samples, 1)

@@ -58,6 +58,8 @@ class PSGLD(ChainSampler):
     smoothing: float = 0.99
     stability: float = 1e-5
 
+    title = "pSGLD"
+
     def __post_init__(self) -> None:
         check_chains(self)
         for name in ("step_size", "stability"):

@@ -10,7 +10,15 @@ import numpy as np
 
 from vebnn.core.types import Array, Dataset, Key, NoisyDataset, Params
 from vebnn.networks import Network
-from vebnn.training import Objective, Stage, Training
+from vebnn.training import (
+    Objective,
+    Stage,
+    Trained,
+    Training,
+    all_rows,
+    pad_rows,
+    train_to_best_epoch,
+)
 
 
 class Problem(NamedTuple):
@@ -29,6 +37,42 @@ class Problem(NamedTuple):
         num_starts = jax.tree.leaves(self.starts)[0].shape[0]
         order = np.arange(num_runs) % num_starts
         return jax.tree.map(lambda leaf: leaf[order], self.starts)
+
+    def train_to_best_epoch(
+        self, key_search: Key, key_refit: Key, starts: Network, settings: Training, stage: Stage
+    ) -> tuple[Trained, Array]:
+        """Maximise the posterior from each start, to the best epoch on validation rows.
+
+        With rows ``held_out``, these are the validation rows, and one training on all rows is enough.
+        Otherwise the search for the best epoch leaves the ``validation_rows`` out, and a second
+        training uses all rows.
+
+        Returns:
+          The runs trained on all rows, and each one's best epoch.
+        """
+        num_runs = jax.tree.leaves(starts)[0].shape[0]
+        data, rows, final = self.data, np.arange(len(self.data.x)), None
+        kept = np.setdiff1d(rows, self.validation_rows)
+        # With too few rows to set any aside, the training rows serve as validation rows.
+        watch = self.validation_rows if len(self.validation_rows) else rows
+        if self.held_out is None:
+            final = all_rows(len(rows), num_runs)
+        else:
+            data = jax.tree.map(lambda *parts: np.concatenate(parts), data, self.held_out)
+            kept, watch = rows, np.arange(len(rows), len(data.x))
+        return train_to_best_epoch(
+            key_search,
+            key_refit,
+            self.objective,
+            starts,
+            data,
+            settings,
+            train_rows=pad_rows([kept] * num_runs),
+            watch_rows=pad_rows([watch] * num_runs),
+            final_rows=final,
+            monitor=self.monitor,
+            stage=stage,
+        )
 
 
 class Posterior(NamedTuple):

@@ -6,7 +6,6 @@ import jax
 
 from vebnn.core.arguments import require_whole
 from vebnn.core.types import Key
-from vebnn.inference.early_stopping import train_to_best_epoch
 from vebnn.inference.engine import PointEngine, Posterior, Problem
 from vebnn.training import Stage, Training
 
@@ -47,9 +46,8 @@ class Ensemble(PointEngine):
         """Return each member as a chain of one draw."""
         key_init, key_search, key_refit = jax.random.split(key, 3)
         starts = problem.initialise(jax.random.split(key_init, self.num_members))
-        trained, best_epoch = train_to_best_epoch(
-            key_search, key_refit, problem, starts, self.training, stage
-        )
+        keys = (key_search, key_refit)
+        trained, best_epoch = problem.train_to_best_epoch(*keys, starts, self.training, stage)
         draws = jax.tree.map(lambda leaf: leaf[:, None], trained.params)
         info = {"best_epoch": best_epoch}
         return Posterior(draws, trained.history[:, :, 0], False, info)

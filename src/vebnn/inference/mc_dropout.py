@@ -8,7 +8,6 @@ import numpy as np
 
 from vebnn.core.arguments import require_whole
 from vebnn.core.types import Array, Key, Module
-from vebnn.inference.early_stopping import train_to_best_epoch
 from vebnn.inference.engine import PointEngine, Posterior, Problem
 from vebnn.inference.evaluation import Shared, evaluate_draws
 from vebnn.networks import Network
@@ -86,9 +85,8 @@ class MCDropout(PointEngine):
         starts = problem.warm_starts(1)
         self.check(jax.tree.map(lambda leaf: leaf[0], starts), problem.data.x)
         key_search, key_refit, key_masks = jax.random.split(key, 3)
-        trained, best_epoch = train_to_best_epoch(
-            key_search, key_refit, problem, starts, self.training, stage
-        )
+        keys = (key_search, key_refit)
+        trained, best_epoch = problem.train_to_best_epoch(*keys, starts, self.training, stage)
         network = jax.tree.map(lambda leaf: leaf[0], trained.params)
         draws = _masks(network, jax.random.split(key_masks, (1, self.num_samples)))
         return Posterior(draws, trained.history[:, :, 0], False, {"best_epoch": best_epoch})

@@ -16,13 +16,13 @@ from vebnn.inference.evaluation import unravel_draws
 from vebnn.training import (
     Objective,
     Stage,
-    TrainingDiverged,
     all_rows,
     gather,
     map_runs,
     replicate,
 )
 from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_spare_rows
+from vebnn.training.loop import raise_if_failed
 
 
 class ChainSampler(Engine):
@@ -174,14 +174,8 @@ def sample_chains(
 
     states = _start(key, sampler, problem.warm_starts(sampler.num_chains), total)
     end = stage.run(advance, states, total, position, describe)
-    failed = np.asarray(end.failed_step)
-    if (failed >= 0).any():
-        chain = int(np.argmax(failed >= 0))
-        raise TrainingDiverged(
-            f"The log posterior of {stage.name or 'the sampler'} became non-finite at step "
-            f"{failed[chain]} of chain {chain + 1} of {len(failed)}. Try a smaller `step_size`, and "
-            f"look for extreme values in the data."
-        )
+    what = f"log posterior of {stage.name or 'the sampler'}"
+    raise_if_failed(end.failed_step, what, "chain", "step_size")
     trace = gather(end.trace)
     info = {"objective_per_row": trace[:, sampler.burn_in :].mean(1)}
     last_step_size = first_step_size * sampler.decay ** (total - 1)

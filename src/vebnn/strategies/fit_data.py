@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -45,24 +45,14 @@ class FitData:
 
     @classmethod
     def make(
-        cls,
-        key: Key,
-        data: Dataset,
-        held_out: Dataset | None,
-        *,
-        num_folds: int,
-        validation_fraction: float,
+        cls, key: Key, settings: Any, data: Dataset, held_out: Dataset | None, num_folds: int = 0
     ) -> "FitData":
-        """Split the rows at random; ``num_folds`` is 0 for no folds, and never exceeds the rows."""
+        """Split the rows at random; never into more folds than rows."""
         num_rows = len(data.x)
         extra = None if held_out is None else num_rows + np.arange(len(held_out.x))
-        split = split_rows(
-            np.random.default_rng(np.asarray(jax.random.key_data(key))),
-            num_rows,
-            min(num_folds, num_rows) if num_rows > 1 else 0,
-            validation_fraction,
-            extra,
-        )
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+        num_folds = min(num_folds, num_rows) if num_rows > 1 else 0
+        split = split_rows(rng, num_rows, num_folds, settings.validation_fraction, extra)
         return cls(data, held_out, split, Shapes.of(data))
 
     @property

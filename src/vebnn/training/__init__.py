@@ -4,7 +4,7 @@ from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
-from vebnn.training.refit import train_and_refit
+from vebnn.training.refit import train_to_best_epoch
 from vebnn.training.splits import Split, split_rows
 from vebnn.training.stage import SILENT, Observer, Stage
 
@@ -27,5 +27,5 @@ __all__ = [
     "scale_of_rows",
     "split_rows",
     "train",
-    "train_and_refit",
+    "train_to_best_epoch",
 ]

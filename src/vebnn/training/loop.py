@@ -249,7 +249,7 @@ def train(
 
     start = _start(key, starts, settings.num_epochs)
     end = stage.run(advance, start, settings.num_epochs, position, describe)
-    _raise_if_failed(end.failed_step, stage.name)
+    raise_if_failed(end.failed_step, f"loss of {stage.name or 'training'}", "run", "learning_rate")
     return gather(Trained(end.best_params, end.best_epoch, end.best_value, end.epoch, end.history))
 
 
@@ -274,12 +274,16 @@ def _start(key: Key, starts: Params, num_epochs: int) -> TrainState:
     return jax.vmap(one)(jax.random.split(key, num_runs), starts)
 
 
-def _raise_if_failed(failed_step: Array, stage: str) -> None:
+def raise_if_failed(failed_step: Array, what: str, run: str, setting: str) -> None:
+    """Raise if a run of a fleet had a non-finite value; ``failed_step`` is −1 for the others.
+
+    Raises:
+      TrainingDiverged: naming the value, the step, the run and the setting to change.
+    """
     failed = np.asarray(failed_step)
     if (failed >= 0).any():
-        run = int(np.argmax(failed >= 0))
+        first = int(np.argmax(failed >= 0))
         raise TrainingDiverged(
-            f"The loss of {stage or 'training'} became non-finite at step {failed[run]} of run "
-            f"{run + 1} of {len(failed)}. Try a smaller `learning_rate`, and look for extreme "
-            f"values in the data."
+            f"The {what} became non-finite at step {failed[first]} of {run} {first + 1} of "
+            f"{len(failed)}. Try a smaller `{setting}`, and look for extreme values in the data."
         )

@@ -1,4 +1,4 @@
-"""The paper's training: find the best epoch, then train again on all rows."""
+"""Training to the best epoch on validation rows; then, as in the paper, again on all rows."""
 
 from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.training.loop import Monitor, Trained, Training, train
@@ -6,7 +6,7 @@ from vebnn.training.objective import Objective
 from vebnn.training.stage import Stage
 
 
-def train_and_refit(
+def train_to_best_epoch(
     key_search: Key,
     key_refit: Key,
     objective: Objective,
@@ -16,11 +16,11 @@ def train_and_refit(
     *,
     train_rows: Array,
     watch_rows: Array,
-    final_rows: Array,
+    final_rows: Array | None,
     monitor: Monitor | None = None,
     stage: Stage,
 ) -> tuple[Trained, Array]:
-    """Find each run's best epoch on validation rows, then train it again for that many epochs.
+    """Find each run's best epoch on validation rows; return the runs and these epochs.
 
     Args:
       key_search: random key of the search for the best epoch.
@@ -31,32 +31,15 @@ def train_and_refit(
       settings: epochs, learning rate, batch size and patience.
       train_rows: ``(runs, n)`` rows the search trains on.
       watch_rows: ``(runs, m)`` validation rows of the search.
-      final_rows: ``(runs, k)`` rows of the second training; usually both together.
+      final_rows: ``(runs, k)`` rows of a second training from the same starts, for the best number of
+        epochs; None keeps the runs of the search.
       monitor: the criterion; by default the negative log-likelihood.
       stage: progress and checkpoints of the work.
-
-    Returns:
-      The second training's runs, from the same starts, and each one's best epoch.
     """
-    searched = train(
-        key_search,
-        objective,
-        starts,
-        data,
-        train_rows,
-        settings,
-        watch_rows=watch_rows,
-        monitor=monitor,
-        stage=stage,
-    )
-    refitted = train(
-        key_refit,
-        objective,
-        starts,
-        data,
-        final_rows,
-        settings,
-        num_epochs=searched.best_epoch,
-        stage=stage.within("all rows"),
-    )
-    return refitted, searched.best_epoch
+    fleet = (objective, starts, data)
+    watched = {"watch_rows": watch_rows, "monitor": monitor}
+    searched = train(key_search, *fleet, train_rows, settings, **watched, stage=stage)
+    if final_rows is None:
+        return searched, searched.best_epoch
+    epochs, stage = searched.best_epoch, stage.within("all rows")
+    return train(key_refit, *fleet, final_rows, settings, num_epochs=epochs, stage=stage), epochs

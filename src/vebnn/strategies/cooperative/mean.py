@@ -1,7 +1,7 @@
 """Step 1: train the mean network, and with it one network per cross-fit fold (eq. 2)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -10,7 +10,16 @@ from vebnn.core.types import Key, NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import Network
-from vebnn.training import Objective, Split, Stage, Trained, Training, pad_rows, train, train_and_refit
+from vebnn.training import (
+    Objective,
+    Split,
+    Stage,
+    Trained,
+    Training,
+    pad_rows,
+    train,
+    train_to_best_epoch,
+)
 
 
 @dataclass(frozen=True)
@@ -42,25 +51,20 @@ class MeanStep:
         With ``refit``, each network is trained again, from the same start, on its training and
         validation rows together, for its best number of epochs.
         """
-        key_search, key_refit = jax.random.split(key)
-        split = self.split
-        rows = {"watch_rows": pad_rows(split.watch_rows), "stage": stage}
-        train_rows: Any = pad_rows(split.train_rows)
-        if not refit:
-            fleet = (self.objective, self.starts, self.data, train_rows, settings)
-            return train(key_search, *fleet, **rows)
-        refitted, _ = train_and_refit(
+        split, (key_search, key_refit) = self.split, jax.random.split(key)
+        trained, _ = train_to_best_epoch(
             key_search,
             key_refit,
             self.objective,
             self.starts,
             self.data,
             settings,
-            train_rows=train_rows,
-            final_rows=pad_rows(split.final_rows),
-            **rows,
+            train_rows=pad_rows(split.train_rows),
+            watch_rows=pad_rows(split.watch_rows),
+            final_rows=pad_rows(split.final_rows) if refit else None,
+            stage=stage,
         )
-        return refitted
+        return trained
 
     def best_learning_rate(
         self, key: Key, settings: Training, rates: tuple[float, ...], stage: Stage

@@ -50,13 +50,8 @@ class Steps:
         self, settings: "Cooperative", key: Key, data: Dataset, held_out: Dataset | None, stage: Stage
     ) -> None:
         self.settings, self.stage, self.key = settings, stage, Keys(key, PURPOSES)
-        self.rows = FitData.make(
-            self.key("split"),
-            data,
-            held_out,
-            num_folds=0 if settings.residuals == "in_sample" else settings.num_folds,
-            validation_fraction=settings.validation_fraction,
-        )
+        folds = 0 if settings.residuals == "in_sample" else settings.num_folds
+        self.rows = FitData.make(self.key("split"), settings, data, held_out, folds)
         keys = jax.random.split(self.key("networks"), self.rows.num_folds + 1)
         self.starts = self.rows.shapes.build(settings.network, 1, keys)
         self.rows.check(settings.engine, self.starts)

@@ -129,10 +129,7 @@ class _Steps:
     def __init__(self, settings: Joint, key: Key, data: Dataset, held_out: Dataset | None) -> None:
         self.settings = settings
         self.keys = dict(zip(PURPOSES, jax.random.split(key, len(PURPOSES)), strict=True))
-        fraction = settings.validation_fraction
-        self.rows = FitData.make(
-            self.keys["split"], data, held_out, num_folds=0, validation_fraction=fraction
-        )
+        self.rows = FitData.make(self.keys["split"], settings, data, held_out)
         self.start = self._build(self.keys["network"][None])
         self.rows.check(settings.engine, self.start)
 

@@ -51,13 +51,8 @@ class MixtureSteps:
         stage: Stage,
     ) -> None:
         self.settings, self.stage, self.key = settings, stage, Keys(key, PURPOSES)
-        self.rows = FitData.make(
-            self.key("split"),
-            data,
-            held_out,
-            num_folds=settings.num_folds if settings.residuals == "cross_fit" else 0,
-            validation_fraction=settings.validation_fraction,
-        )
+        folds = settings.num_folds if settings.residuals == "cross_fit" else 0
+        self.rows = FitData.make(self.key("split"), settings, data, held_out, folds)
         keys = jax.random.split(self.key("networks"), settings.num_starts)
         self.fresh = self._build(settings.network, keys)
         self.rows.check(settings.engine, self.fresh)

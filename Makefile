@@ -1,5 +1,6 @@
-# Every target makes its own virtual environment: a fresh machine needs Python 3.11 and make.
-PYTHON ?= python3.11
+# Every target makes its own virtual environment: a fresh machine needs Python >= 3.11 and make.
+PYTHON ?= $(shell for name in python3 python3.11 python3.12 python3.13 python3.14 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
@@ -34,6 +35,7 @@ clean:
 	rm -rf $(VENV) demo site
 
 $(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "vebnn needs Python 3.11 or later; name one: make PYTHON=/path/to/python"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import Parameter, signature
+from inspect import getfullargspec
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -87,12 +87,7 @@ def _with_options(how: str | Score, options: dict[str, Any]) -> Score:
     if callable(how):
         return partial(how, **options)
     require_one_of("how", how, tuple(SCORES))
-    score = SCORES[how]
-    known = [
-        name
-        for name, parameter in signature(score).parameters.items()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-    ]
+    known = getfullargspec(SCORES[how]).kwonlyargs
     for name in options:
         if name not in known:
             raise ValueError(f"The options of {how!r} are {', '.join(known)}. Got {name!r}.")
@@ -101,4 +96,4 @@ def _with_options(how: str | Score, options: dict[str, Any]) -> Score:
             "The expected improvement needs the option `best`, the best value so far. Got none; try "
             "best=model.predict(X).min() over the rows measured, or max() to maximise."
         )
-    return partial(score, **options)
+    return partial(SCORES[how], **options)

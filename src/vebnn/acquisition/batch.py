@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vebnn.acquisition.outputs import columns_of, draws_of
+from vebnn.acquisition.outputs import select_output
 from vebnn.core.arguments import require_whole
 from vebnn.prediction import Prediction
 
@@ -81,8 +81,8 @@ class _Covariance:
     """
 
     def __init__(self, prediction: Prediction, capacity: int) -> None:
-        draws = draws_of(prediction)
-        self.noise = columns_of(prediction).aleatoric_variance  # (rows, columns)
+        draws = select_output(prediction.draws, prediction)
+        self.noise = select_output(prediction.aleatoric_variance, prediction)  # (rows, columns)
         self.deviations = (draws - draws.mean(0)) / np.sqrt(len(draws))  # A: (draws, rows, columns)
         self.diagonal = np.sum(self.deviations**2, axis=0)  # (rows, columns)
         self.removed = np.zeros((capacity, *self.noise.shape))  # L

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import getfullargspec
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from vebnn.acquisition.batch import Score, Suggestion, choose_batch, choose_best
 from vebnn.acquisition.improvement import confidence_bound, expected_improvement
 from vebnn.acquisition.information import bald, epistemic_variance
 from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.prediction import Prediction
 
 SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
     {
@@ -24,15 +23,8 @@ SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
 )
 
 
-class Predicts(Protocol):
-    """A fitted model that predicts aleatoric and epistemic variance."""
-
-    def predict_distribution(self, X: Any) -> Prediction:
-        """Return the predictive distribution of rows."""
-
-
 def suggest(
-    model: Predicts,
+    model: Any,
     pool: Any,
     n: int = 1,
     how: str | Score = "epistemic",
@@ -43,7 +35,7 @@ def suggest(
     """Choose ``n`` rows of a pool to measure next.
 
     Args:
-      model: a fitted model.
+      model: a fitted model with ``predict_distribution``.
       pool: candidates, like the inputs of ``fit``.
       n: number of rows.
       how: ``"epistemic"`` or ``"bald"`` to learn the function, ``"expected_improvement"`` or

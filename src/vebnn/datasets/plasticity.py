@@ -16,7 +16,6 @@ from vebnn.datasets.pickled_frames import read_frame
 FOLDER_VARIABLE = "VEBNN_DATA"
 SAMPLE_FOLDER = Path(__file__).parent / "samples" / "plasticity"
 
-COMPONENTS = ("11", "22", "12")
 UNITS: Mapping[str, str] = {"strain": "1", "stress": "MPa"}
 
 # Rows and columns of components 11, 22, 12 in the 2×2 tensors of the published files.

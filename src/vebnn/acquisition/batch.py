@@ -63,12 +63,12 @@ def choose_batch(prediction: Prediction, n: int, score: Score) -> Suggestion:
         )
     covariance = _Covariance(prediction, n)
     rows, scores = np.zeros(n, int), np.zeros(n)
-    left = np.ones(len(prediction), bool)
     for number in range(n):
         variance = covariance.diagonal.reshape(prediction.mean.shape)
         found = _scores(score, replace(prediction, epistemic_variance=variance))
-        rows[number] = best = int(np.argmax(np.where(left, found, -np.inf)))
-        scores[number], left[best] = found[best], False
+        found[rows[:number]] = -np.inf
+        rows[number] = best = int(np.argmax(found))
+        scores[number] = found[best]
         covariance.condition_on(best)
     return Suggestion(rows, scores)
 
@@ -103,7 +103,7 @@ class _Covariance:
 
 def _scores(score: Score, prediction: Prediction) -> np.ndarray:
     """Return the scores of all rows, one number each."""
-    scores = np.asarray(score(prediction), float)
+    scores = np.array(score(prediction), float)
     if scores.shape != (len(prediction),):
         raise ValueError(
             f"The score must have one number per row, {(len(prediction),)}. Got {scores.shape}."

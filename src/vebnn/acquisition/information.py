@@ -44,8 +44,8 @@ def bald(
 
         ½ log(1 + epistemic variance / aleatoric variance),
 
-    and with the draws, the entropy of the mixture of Gaussians less that of the noise, which is at most
-    the log of the number of draws and at most the Gaussian's.
+    and with the draws, the entropy of the mixture of Gaussians less that of the noise. The latter score
+    is at most the former, and at most the log of the number of draws.
 
     The noise is the mean over draws. All draws of VeBNN share it; for other methods, the information
     about the noise itself is left out.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import getfullargspec
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,12 @@ from vebnn.acquisition.improvement import confidence_bound, expected_improvement
 from vebnn.acquisition.information import bald, epistemic_variance
 from vebnn.core.arguments import require_one_of, require_whole
 
-SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
-    {
-        "epistemic": epistemic_variance,
-        "bald": bald,
-        "expected_improvement": expected_improvement,
-        "confidence_bound": confidence_bound,
-    }
-)
+SCORES: Mapping[str, Callable[..., np.ndarray]] = {
+    "epistemic": epistemic_variance,
+    "bald": bald,
+    "expected_improvement": expected_improvement,
+    "confidence_bound": confidence_bound,
+}
 
 
 def suggest(
@@ -60,10 +57,7 @@ def suggest(
             f"{options['kind']!r}; try n=1 or diverse=False."
         )
     if not hasattr(model, "predict_distribution"):
-        raise ValueError(
-            f"The `model` must have the method predict_distribution, as a VeBNNRegressor does. Got "
-            f"{model!r}."
-        )
+        raise ValueError(f"The `model` must have the method predict_distribution. Got {model!r}.")
     prediction = model.predict_distribution(pool)
     if not np.any(prediction.epistemic_variance > 0):
         raise ValueError(

@@ -43,7 +43,7 @@ def load_uci(name: str) -> UCI:
     if not source.accepts(path):
         raise ValueError(
             f"The file {path} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
-            f"{source.sha256}; replace it by that file."
+            f"{source.sha256}; delete the file to download the set."
         )
     table = np.loadtxt(path, ndmin=2)
     shape = source.num_rows, len(source.feature_names) + len(source.target_names)

@@ -88,7 +88,8 @@ def read_frame(path: str | Path) -> dict[str, np.ndarray]:
 def _columns(frame: Any) -> dict[str, np.ndarray]:
     manager = _called(frame, _FRAME).state["_mgr"]
     blocks, axes = _called(manager, _MANAGER).arguments
-    names = _index(axes[0])
+    _, index = _called(axes[0], _NEW_INDEX).arguments
+    names = _array(index["data"])
     columns = {}
     for block in blocks:
         values, placement, _ = _called(block, _BLOCK).arguments
@@ -102,11 +103,6 @@ def _called(record: Any, *names: str) -> _Record:
     if not isinstance(record, _Record) or record.name not in names:
         raise TypeError(f"{names} expected, not {record!r}")
     return record
-
-
-def _index(record: Any) -> np.ndarray:
-    _, settings = _called(record, _NEW_INDEX).arguments
-    return _array(settings["data"])
 
 
 def _positions(placement: Any, total: int) -> list[int]:

@@ -10,15 +10,9 @@ Output = int | str | None  # number or name of one output; None for all
 
 
 def select_output(values: np.ndarray, prediction: Prediction, output: Output = None) -> np.ndarray:
-    """Return one output, or all, as ``(..., rows, columns)``: one column per output and time step.
+    """Return a moment of a prediction, or its draws, for one output or all.
 
-    Args:
-      values: a moment of the prediction, or its draws with one axis more.
-      prediction: where the values are from.
-      output: the number or name of one output; all by default.
-
-    Raises:
-      ValueError: if there is no such output.
+    The result is ``(..., rows, columns)`` with one column per output and time step.
     """
     values = np.asarray(values, float)
     axes_to_rows = values.ndim - prediction.mean.ndim + 1

@@ -16,8 +16,7 @@ data = new_group("List and download the data sets of the benchmarks.")
 @data.command("list")
 def list_data(as_json: AsJSON = False) -> None:
     """List the data sets, and whether you have them."""
-    from vebnn.datasets.uci import available
-    from vebnn.datasets.uci_catalogue import SOURCES
+    from vebnn.datasets.uci import SOURCES, available
 
     rows: list[dict[str, Any]] = [
         {

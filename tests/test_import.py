@@ -1,4 +1,4 @@
-"""Importing vebnn is quick, and changes nothing in JAX but what it says."""
+"""Importing vebnn is quick, and sets only the documented JAX options."""
 
 import json
 import os

@@ -95,7 +95,7 @@ def test_without_noise_a_measured_row_is_known() -> None:
     draws = np.random.default_rng(3).standard_normal((50, 3))
     draws[:, 2] = draws[:, 0] + draws[:, 1]
     _, scores = choose_batch(of_draws(draws, 0.0), 3, epistemic_variance)
-    assert scores[2] == pytest.approx(0, abs=1e-12)  # two of them tell the third
+    assert scores[2] == pytest.approx(0, abs=1e-12)  # two determine the third
 
 
 def test_several_outputs_are_conditioned_each_on_its_own() -> None:

@@ -10,7 +10,7 @@ from vebnn.datasets.toy import load_toy
 from vebnn.estimators import VeBNNRegressor
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # what other libraries say on import is theirs
+    warnings.simplefilter("ignore")  # warnings of other libraries on import
     torch = pytest.importorskip("torch")
     pytest.importorskip("botorch")
     from botorch.acquisition import UpperConfidenceBound, qLogExpectedImprovement

@@ -51,7 +51,7 @@ def test_both_ways_agree_for_normal_draws() -> None:
     assert by_draws == pytest.approx(by_moments, rel=1e-3)
 
 
-def test_without_ignorance_the_improvement_is_certain() -> None:
+def test_without_epistemic_variance_the_improvement_is_certain() -> None:
     prediction = of_moments([1.0, 3.0], 0.0)
     np.testing.assert_array_equal(expected_improvement(prediction, best=2.0), [1, 0])
     np.testing.assert_array_equal(expected_improvement(prediction, best=2.0, goal="maximise"), [0, 1])

@@ -23,7 +23,7 @@ def test_epistemic_variance_is_that_of_the_prediction() -> None:
     np.testing.assert_array_equal(epistemic_variance(of_moments([0.0, 1.0], [4.0, 9.0])), [4, 9])
 
 
-def test_several_outputs_count_alike_whatever_their_units() -> None:
+def test_several_outputs_count_alike_in_any_units() -> None:
     rng = np.random.default_rng(0)
     draws, noise = rng.standard_normal((50, 6, 2)), rng.uniform(0.5, 2, (6, 2))
     metres = of_draws(draws, noise)
@@ -62,12 +62,12 @@ def test_mixture_of_many_normal_draws_is_nearly_gaussian() -> None:
 
 
 def test_draws_that_do_not_overlap_tell_which_network_it_is() -> None:
-    # log 3 however far apart they are, which costs nothing: the empty space is not integrated.
+    # log 3 at any distance: the empty space between them is not integrated.
     draws = np.array([[0.0, 0.0], [100.0, -1e9], [-50.0, 1e9]])
     np.testing.assert_allclose(bald(of_draws(draws, 1.0), kind="mixture"), np.log(3), atol=1e-9)
 
 
-def test_equal_draws_teach_nothing() -> None:
+def test_equal_draws_have_no_information() -> None:
     prediction = of_draws(np.full((5, 2), 7.0), 0.3)
     np.testing.assert_allclose(bald(prediction, kind="mixture"), 0, atol=1e-9)
     np.testing.assert_array_equal(bald(prediction), 0)

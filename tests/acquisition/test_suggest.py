@@ -120,7 +120,7 @@ def test_without_botorch_its_adapter_says_what_to_install(monkeypatch: pytest.Mo
         importlib.import_module("vebnn.acquisition.botorch")
 
 
-def test_models_without_ignorance() -> None:
+def test_models_without_epistemic_uncertainty() -> None:
     with pytest.raises(ValueError, match=r"must have epistemic uncertainty.*inference="):
         suggest(Fake(num_draws=1), POOL)
     with pytest.raises(ValueError, match=r"must have the method predict_distribution.*Got 'a forest'"):

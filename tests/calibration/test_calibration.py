@@ -54,7 +54,7 @@ class TestCommonFactor:
     def test_default_is_the_papers_level(self):
         assert CommonFactor.learn(*scored(np.arange(1, 21))).level == 0.95
 
-    def test_keeps_the_shares_of_noise_and_ignorance(self):
+    def test_keeps_the_shares_of_both_parts(self):
         factor = CommonFactor((2.0,), 0.95)
         aleatoric, epistemic = factor.apply(np.array([1.0, 3.0]), np.array([0.5, 0.0]))
         np.testing.assert_array_equal(aleatoric, [2, 6])

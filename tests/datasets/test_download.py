@@ -21,11 +21,11 @@ PATH = "/data/UCI_Datasets/small-folder/data/data.txt"
 
 
 class Server(ThreadingHTTPServer):
-    """Answers every request alike, and remembers what was asked for."""
+    """A server with one answer for every request, and a list of the paths requested."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.status, self.body, self.promised_bytes = 200, CONTENT, len(CONTENT)
+        self.status, self.body, self.declared_bytes = 200, CONTENT, len(CONTENT)
         self.asked_for: list[str] = []
 
     @property
@@ -33,7 +33,7 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def answer_with(self, body: bytes, status: int = 200, missing_bytes: int = 0) -> None:
-        self.status, self.body, self.promised_bytes = status, body, len(body) + missing_bytes
+        self.status, self.body, self.declared_bytes = status, body, len(body) + missing_bytes
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -42,12 +42,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked_for.append(self.path)
         self.send_response(self.server.status)
-        self.send_header("Content-Length", str(self.server.promised_bytes))
+        self.send_header("Content-Length", str(self.server.declared_bytes))
         self.end_headers()
         self.wfile.write(self.server.body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Do not log."""
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_git_blob_ids_are_those_of_git() -> None:
 
 
 def sentence_of_failure(cache: Path) -> str:
-    """Load the set in vain; return the sentence, which must say where to put the file."""
+    """Fail to load the set; check that the message says where to save the file, and return it."""
     with pytest.raises(FileNotFoundError) as caught:
         load_uci("small")
     sentence = str(caught.value)

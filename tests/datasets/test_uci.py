@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from vebnn.datasets import uci
-from vebnn.datasets.uci import SOURCES, Source, load_uci
+from vebnn.datasets.uci import load_uci
+from vebnn.datasets.uci_catalogue import SOURCES, Source
 
 # Read before any test changes it.
 REAL_FOLDER = os.environ.get("VEBNN_DATA", "")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vebnn.acquisition.outputs import columns_of, draws_of
+from vebnn.acquisition.outputs import select_output
 from vebnn.core.arguments import require_whole
 from vebnn.prediction import Prediction
 
@@ -63,12 +63,12 @@ def choose_batch(prediction: Prediction, n: int, score: Score) -> Suggestion:
         )
     covariance = _Covariance(prediction, n)
     rows, scores = np.zeros(n, int), np.zeros(n)
-    left = np.ones(len(prediction), bool)
     for number in range(n):
         variance = covariance.diagonal.reshape(prediction.mean.shape)
         found = _scores(score, replace(prediction, epistemic_variance=variance))
-        rows[number] = best = int(np.argmax(np.where(left, found, -np.inf)))
-        scores[number], left[best] = found[best], False
+        found[rows[:number]] = -np.inf
+        rows[number] = best = int(np.argmax(found))
+        scores[number] = found[best]
         covariance.condition_on(best)
     return Suggestion(rows, scores)
 
@@ -81,8 +81,8 @@ class _Covariance:
     """
 
     def __init__(self, prediction: Prediction, capacity: int) -> None:
-        draws = draws_of(prediction)
-        self.noise = columns_of(prediction).aleatoric_variance  # (rows, columns)
+        draws = select_output(prediction.draws, prediction)
+        self.noise = select_output(prediction.aleatoric_variance, prediction)  # (rows, columns)
         self.deviations = (draws - draws.mean(0)) / np.sqrt(len(draws))  # A: (draws, rows, columns)
         self.diagonal = np.sum(self.deviations**2, axis=0)  # (rows, columns)
         self.removed = np.zeros((capacity, *self.noise.shape))  # L
@@ -103,7 +103,7 @@ class _Covariance:
 
 def _scores(score: Score, prediction: Prediction) -> np.ndarray:
     """Return the scores of all rows, one number each."""
-    scores = np.asarray(score(prediction), float)
+    scores = np.array(score(prediction), float)
     if scores.shape != (len(prediction),):
         raise ValueError(
             f"The score must have one number per row, {(len(prediction),)}. Got {scores.shape}."

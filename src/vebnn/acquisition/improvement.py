@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from vebnn.acquisition.outputs import Output, columns_of, draws_of
+from vebnn.acquisition.outputs import Output, select_output
 from vebnn.core.arguments import require_number, require_one_of
 from vebnn.prediction import Prediction
 
@@ -45,7 +45,8 @@ def expected_improvement(
     require_one_of("kind", kind, ("gaussian", "draws"))
     sign, mean, std = _objective(prediction, goal, output, "expected improvement")
     if kind == "draws":
-        return np.maximum(sign * (draws_of(prediction, output)[..., 0] - best), 0).mean(0)
+        draws = select_output(prediction.draws, prediction, output)[..., 0]
+        return np.maximum(sign * (draws - best), 0).mean(0)
     gain, certain = sign * (mean - best), std == 0
     expected = std * _standard_improvement(gain / np.where(certain, 1, std))
     return np.where(certain, np.maximum(gain, 0), expected)
@@ -70,14 +71,14 @@ def _objective(
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """Return the sign of the goal, and mean and epistemic std of one output."""
     require_one_of("goal", goal, ("minimise", "maximise"))
-    columns = columns_of(prediction, output)
-    if (found := columns.mean.shape[1]) != 1:
+    mean = select_output(prediction.mean, prediction, output)
+    if (found := mean.shape[1]) != 1:
         raise ValueError(
             f"The {score} needs one number per row. Got {found}; choose one with `output`, such as "
             f"output=0, or take a time step first."
         )
-    std = np.sqrt(columns.epistemic_variance[:, 0])
-    return 1 if goal == "maximise" else -1, columns.mean[:, 0], std
+    std = np.sqrt(select_output(prediction.epistemic_variance, prediction, output)[:, 0])
+    return 1 if goal == "maximise" else -1, mean[:, 0], std
 
 
 def _standard_improvement(z: np.ndarray) -> np.ndarray:

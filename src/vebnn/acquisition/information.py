@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from vebnn.acquisition.outputs import Output, columns_of, draws_of
+from vebnn.acquisition.outputs import Output, select_output
 from vebnn.core.arguments import require_one_of
 from vebnn.prediction import Prediction
 
@@ -27,11 +27,11 @@ def epistemic_variance(prediction: Prediction, *, output: Output = None) -> np.n
       prediction: of the candidates.
       output: the number or name of one output; all by default.
     """
-    columns = columns_of(prediction, output)
-    if columns.mean.shape[1] == 1:
-        return columns.epistemic_variance[:, 0]
-    total = columns.aleatoric_variance + columns.epistemic_variance
-    return np.sum(columns.epistemic_variance / total.mean(0), axis=1)
+    epistemic = select_output(prediction.epistemic_variance, prediction, output)
+    if epistemic.shape[1] == 1:
+        return epistemic[:, 0]
+    total = select_output(prediction.aleatoric_variance, prediction, output) + epistemic
+    return np.sum(epistemic / total.mean(0), axis=1)
 
 
 def bald(
@@ -44,8 +44,8 @@ def bald(
 
         ½ log(1 + epistemic variance / aleatoric variance),
 
-    and with the draws, the entropy of the mixture of Gaussians less that of the noise, which is at most
-    the log of the number of draws and at most the Gaussian's.
+    and with the draws, the entropy of the mixture of Gaussians less that of the noise. The latter score
+    is at most the former, and at most the log of the number of draws.
 
     The noise is the mean over draws. All draws of VeBNN share it; for other methods, the information
     about the noise itself is left out.
@@ -62,16 +62,16 @@ def bald(
       ValueError: if a row has no noise, so that its information is infinite.
     """
     require_one_of("kind", kind, ("gaussian", "mixture"))
-    columns = columns_of(prediction, output)
-    noise = columns.aleatoric_variance
+    noise = select_output(prediction.aleatoric_variance, prediction, output)
     if not np.all(noise > 0):
         raise ValueError(
             f"The mutual information needs an aleatoric variance above 0 at every row. Got "
             f"{noise.min():g}; use the epistemic variance instead."
         )
     if kind == "gaussian":
-        return 0.5 * np.log1p(columns.epistemic_variance / noise).sum(1)
-    in_noise_stds = draws_of(prediction, output) / np.sqrt(noise)
+        epistemic = select_output(prediction.epistemic_variance, prediction, output)
+        return 0.5 * np.log1p(epistemic / noise).sum(1)
+    in_noise_stds = select_output(prediction.draws, prediction, output) / np.sqrt(noise)
     flat = in_noise_stds.reshape(len(in_noise_stds), -1)
     information = np.array([_information_of_mixture(centers) for centers in flat.T])
     return information.reshape(noise.shape).sum(1)

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import Parameter, signature
-from types import MappingProxyType
-from typing import Any, Protocol
+from inspect import getfullargspec
+from typing import Any
 
 import numpy as np
 
@@ -12,27 +11,17 @@ from vebnn.acquisition.batch import Score, Suggestion, choose_batch, choose_best
 from vebnn.acquisition.improvement import confidence_bound, expected_improvement
 from vebnn.acquisition.information import bald, epistemic_variance
 from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.prediction import Prediction
 
-SCORES: Mapping[str, Callable[..., np.ndarray]] = MappingProxyType(
-    {
-        "epistemic": epistemic_variance,
-        "bald": bald,
-        "expected_improvement": expected_improvement,
-        "confidence_bound": confidence_bound,
-    }
-)
-
-
-class Predicts(Protocol):
-    """A fitted model that predicts aleatoric and epistemic variance."""
-
-    def predict_distribution(self, X: Any) -> Prediction:
-        """Return the predictive distribution of rows."""
+SCORES: Mapping[str, Callable[..., np.ndarray]] = {
+    "epistemic": epistemic_variance,
+    "bald": bald,
+    "expected_improvement": expected_improvement,
+    "confidence_bound": confidence_bound,
+}
 
 
 def suggest(
-    model: Predicts,
+    model: Any,
     pool: Any,
     n: int = 1,
     how: str | Score = "epistemic",
@@ -43,7 +32,7 @@ def suggest(
     """Choose ``n`` rows of a pool to measure next.
 
     Args:
-      model: a fitted model.
+      model: a fitted model with ``predict_distribution``.
       pool: candidates, like the inputs of ``fit``.
       n: number of rows.
       how: ``"epistemic"`` or ``"bald"`` to learn the function, ``"expected_improvement"`` or
@@ -68,10 +57,7 @@ def suggest(
             f"{options['kind']!r}; try n=1 or diverse=False."
         )
     if not hasattr(model, "predict_distribution"):
-        raise ValueError(
-            f"The `model` must have the method predict_distribution, as a VeBNNRegressor does. Got "
-            f"{model!r}."
-        )
+        raise ValueError(f"The `model` must have the method predict_distribution. Got {model!r}.")
     prediction = model.predict_distribution(pool)
     if not np.any(prediction.epistemic_variance > 0):
         raise ValueError(
@@ -87,12 +73,7 @@ def _with_options(how: str | Score, options: dict[str, Any]) -> Score:
     if callable(how):
         return partial(how, **options)
     require_one_of("how", how, tuple(SCORES))
-    score = SCORES[how]
-    known = [
-        name
-        for name, parameter in signature(score).parameters.items()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-    ]
+    known = getfullargspec(SCORES[how]).kwonlyargs
     for name in options:
         if name not in known:
             raise ValueError(f"The options of {how!r} are {', '.join(known)}. Got {name!r}.")
@@ -101,4 +82,4 @@ def _with_options(how: str | Score, options: dict[str, Any]) -> Score:
             "The expected improvement needs the option `best`, the best value so far. Got none; try "
             "best=model.predict(X).min() over the rows measured, or max() to maximise."
         )
-    return partial(score, **options)
+    return partial(SCORES[how], **options)

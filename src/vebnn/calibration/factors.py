@@ -84,9 +84,7 @@ def _require_residuals(largest: np.ndarray) -> None:
 def _most_likely(square: np.ndarray, share: np.ndarray) -> tuple[float, float]:
     """Return the factors a, e with the largest likelihood for one output.
 
-    Args:
-      square: (y − mean)² in multiples of the total variance.
-      share: aleatoric part of the total variance, between 0 and 1.
+    ``square`` is (y − mean)² and ``share`` the aleatoric variance, both over the total variance.
     """
     common = float(square.mean())  # the most likely common factor, in closed form
     if (share == 1).all():

@@ -19,11 +19,9 @@ CALIBRATIONS: dict[str, type[CommonFactor] | type[SeparateFactors] | type[Confor
 
 
 def learn(method: str, *held_out: np.ndarray) -> Calibration:
-    """Learn from held-out rows by a method; warn if they are too few for 95 % intervals.
+    """Learn by one of :data:`CALIBRATIONS`; warn if the rows are too few for 95 % intervals.
 
-    Args:
-      method: a key of :data:`CALIBRATIONS`.
-      *held_out: y, mean, aleatoric and epistemic variance, as for :meth:`CommonFactor.learn`.
+    ``held_out`` is y, mean, aleatoric and epistemic variance: the arguments of :meth:`Learned.learn`.
     """
     learned = CALIBRATIONS[method].learn(*held_out)
     if isinstance(learned, ConformalScores):

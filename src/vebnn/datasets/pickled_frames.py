@@ -7,7 +7,6 @@ after checks of their sizes and dtypes. The version of pandas that wrote the fil
 
 import math
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -89,7 +88,8 @@ def read_frame(path: str | Path) -> dict[str, np.ndarray]:
 def _columns(frame: Any) -> dict[str, np.ndarray]:
     manager = _called(frame, _FRAME).state["_mgr"]
     blocks, axes = _called(manager, _MANAGER).arguments
-    names = _index(axes[0])
+    _, index = _called(axes[0], _NEW_INDEX).arguments
+    names = _array(index["data"])
     columns = {}
     for block in blocks:
         values, placement, _ = _called(block, _BLOCK).arguments
@@ -105,11 +105,6 @@ def _called(record: Any, *names: str) -> _Record:
     return record
 
 
-def _index(record: Any) -> np.ndarray:
-    _, settings = _called(record, _NEW_INDEX).arguments
-    return _array(settings["data"])
-
-
 def _positions(placement: Any, total: int) -> list[int]:
     if isinstance(placement, _Record) and placement.name == _SLICE:
         return list(range(*slice(*placement.arguments).indices(total)))
@@ -119,10 +114,8 @@ def _positions(placement: Any, total: int) -> list[int]:
 def _cells(column: np.ndarray) -> np.ndarray:
     if column.dtype != object:
         return column
-    cells = np.empty(len(column), object)
-    for number, cell in enumerate(column):
-        cells[number] = _array(cell) if isinstance(cell, _Record) else cell
-    return cells
+    cells = (_array(cell) if isinstance(cell, _Record) else cell for cell in column)
+    return np.fromiter(cells, object, len(column))
 
 
 def _array(record: Any) -> np.ndarray:
@@ -132,28 +125,17 @@ def _array(record: Any) -> np.ndarray:
     else:
         _, shape, dtype, fortran, content = record.state
         order = "F" if fortran else "C"
-    read: Callable[[Any], np.ndarray] = _objects if _kind(dtype) in _OBJECTS else _numbers_of(dtype)
-    flat = read(content)
+    is_object = _called(dtype, _DTYPE).arguments[0] in _OBJECTS
+    flat = np.fromiter(content, object, len(content)) if is_object else _numbers(dtype, content)
     if math.prod(shape) != len(flat) or order not in ("C", "F"):
         raise ValueError(f"{len(flat)} values do not fill an array of shape {shape}")
     return flat.reshape(shape, order=order)
 
 
-def _objects(content: list[Any]) -> np.ndarray:
-    flat = np.empty(len(content), object)
-    for number, cell in enumerate(content):
-        flat[number] = cell
-    return flat
-
-
-def _numbers_of(record: Any) -> Callable[[bytes], np.ndarray]:
-    _, order, *rest = _called(record, _DTYPE).state
+def _numbers(record: _Record, content: bytes) -> np.ndarray:
+    kind, (_, order, *rest) = record.arguments[0], record.state
     # Only plain numbers: no structured dtypes and no subarrays.
-    if _kind(record) not in _NUMBERS or order not in _BYTE_ORDERS or any(rest[:3]):
-        raise TypeError(f"numbers of kind {_kind(record)!r}")
-    dtype = np.dtype(_kind(record)).newbyteorder(order)
-    return lambda content: np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))
-
-
-def _kind(record: Any) -> str:
-    return _called(record, _DTYPE).arguments[0]
+    if kind not in _NUMBERS or order not in _BYTE_ORDERS or any(rest[:3]):
+        raise TypeError(f"numbers of kind {kind!r}")
+    dtype = np.dtype(kind).newbyteorder(order)
+    return np.frombuffer(content, dtype).astype(dtype.newbyteorder("="))

@@ -15,8 +15,6 @@ from vebnn.datasets.pickled_frames import read_frame
 
 FOLDER_VARIABLE = "VEBNN_DATA"
 SAMPLE_FOLDER = Path(__file__).parent / "samples" / "plasticity"
-
-COMPONENTS = ("11", "22", "12")
 UNITS: Mapping[str, str] = {"strain": "1", "stress": "MPa"}
 
 # Rows and columns of components 11, 22, 12 in the 2×2 tensors of the published files.
@@ -76,9 +74,7 @@ def _read(path: Path) -> list[np.ndarray]:
     except OSError:
         raise
     except Exception as error:  # zip and NumPy raise many kinds for a broken file
-        raise ValueError(
-            f"The file {path} is damaged, or `vebnn simulate` did not write it."
-        ) from error
+        raise ValueError(f"The file {path} is damaged or not from `vebnn simulate`.") from error
     if arrays[-1].ndim != 4 or arrays[-1].shape[1] < 2:
         raise ValueError(
             f"The `test_stress` in {path} must be (paths, at least 2 elements, steps, 3). Got shape "
@@ -103,10 +99,9 @@ def load_original_plasticity(train: str | Path, truth: str | Path) -> Plasticity
     columns, test_columns = read_frame(train), read_frame(truth)
     arrays = [_sequences(columns, name, train) for name in ("strain", "stress")]
     tests = [_sequences(test_columns, name, truth) for name in ("strain_mean", "stress_mean")]
-    if "stress_std" in test_columns:
-        tests.append(_sequences(test_columns, "stress_std", truth))
-    else:
-        tests.append(np.sqrt(_sequences(test_columns, "stress_var", truth)))
+    spread = "stress_std" if "stress_std" in test_columns else "stress_var"
+    values = _sequences(test_columns, spread, truth)
+    tests.append(values if spread == "stress_std" else np.sqrt(values))
     strain, stress = _without_unstrained_step(arrays)
     test_strain, mean, std = _without_unstrained_step(tests)
     return _checked(Plasticity(strain, stress, test_strain, mean, std, UNITS, Path(train)))

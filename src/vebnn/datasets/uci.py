@@ -7,22 +7,18 @@ mirror of the upstream repository.
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pooch
+import requests
 
 from vebnn.core.arguments import require_one_of
-from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES, Source
-
-if TYPE_CHECKING:
-    from pooch import Pooch
-
-__all__ = ["SOURCES", "UCI", "Source", "available", "fetch", "load_uci", "where"]
+from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES
 
 FOLDER_VARIABLE = "VEBNN_DATA"
 MIRROR_VARIABLE = "VEBNN_UCI_URL"
 UPSTREAM = f"{REPOSITORY}/raw/{COMMIT}"
-TIMEOUT_SECONDS = 30
 
 
 class UCI(NamedTuple):
@@ -47,7 +43,7 @@ def load_uci(name: str) -> UCI:
     if not source.accepts(path):
         raise ValueError(
             f"The file {path} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
-            f"{source.sha256}; replace it by that file."
+            f"{source.sha256}; delete the file to download the set."
         )
     table = np.loadtxt(path, ndmin=2)
     shape = source.num_rows, len(source.feature_names) + len(source.target_names)
@@ -82,9 +78,6 @@ def fetch(name: str) -> Path:
       FileNotFoundError: if it cannot be downloaded; the message says where to save the file.
       ValueError: if the name is unknown, or the download has another checksum.
     """
-    import pooch
-    import requests
-
     if (found := where(name)) is not None:
         return found
     source, files = SOURCES[name], registry()
@@ -95,7 +88,7 @@ def fetch(name: str) -> Path:
 
     def download(url: str, path: str, files: pooch.Pooch) -> None:
         # Not streamed: a stream that is given up, as after a 404, leaves its connection open.
-        pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS, stream=False, chunk_size=2**16)(url, path, files)
+        pooch.HTTPDownloader(timeout=30, stream=False, chunk_size=2**16)(url, path, files)
         if not source.accepts(Path(path)):
             raise ValueError(
                 f"The download {url} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
@@ -116,10 +109,8 @@ def fetch(name: str) -> Path:
         ) from failure
 
 
-def registry() -> "Pooch":
+def registry() -> pooch.Pooch:
     """Return the files, addresses and checksums of all sets."""
-    import pooch
-
     mirror = (os.environ.get(MIRROR_VARIABLE) or UPSTREAM).rstrip("/")
     return pooch.create(
         path=cache_folder(),
@@ -132,8 +123,6 @@ def registry() -> "Pooch":
 
 def cache_folder() -> Path:
     """Return the folder for downloaded data, below the user's cache folder."""
-    import pooch
-
     return pooch.os_cache("vebnn")
 
 

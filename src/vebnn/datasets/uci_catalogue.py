@@ -13,6 +13,8 @@ import hashlib
 from pathlib import Path
 from typing import NamedTuple
 
+import pooch
+
 REPOSITORY = "https://github.com/martius-lab/beta-nll"
 COMMIT = "669c9f251eb41464c1ec8b43751c7c742dd75cf9"
 
@@ -34,8 +36,6 @@ class Source(NamedTuple):
 
     def accepts(self, path: Path) -> bool:
         """Return whether a file has one of the known checksums."""
-        import pooch
-
         if pooch.file_hash(path) == self.sha256:
             return True
         return self.git_blob is not None and git_blob_id(path.read_bytes()) == self.git_blob

@@ -23,9 +23,9 @@ def epistemic_log_likelihood(
 
     The paper's eq. "TLL" where the truth is known. Larger is better.
     """
-    matched(truth=truth, mean=mean, epistemic_variance=epistemic_variance)
-    require_positive("epistemic_variance", np.asarray(epistemic_variance))
-    return log_likelihood(truth, mean, epistemic_variance)
+    arrays = matched(truth=truth, mean=mean, epistemic_variance=epistemic_variance)
+    require_positive("epistemic_variance", arrays[-1])
+    return log_likelihood(*arrays)
 
 
 def mixture_log_likelihood(target: np.ndarray, means: np.ndarray, variances: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from vebnn.bench.comparison.published import (
     published_tables,
 )
 from vebnn.bench.methods import METHODS
-from vebnn.datasets.uci import SOURCES
+from vebnn.datasets.uci_catalogue import SOURCES
 
 ENGINES = ("Ensembles", "MC-Dropout", "BBB", "pSGLD")
 

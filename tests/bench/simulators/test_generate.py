@@ -119,7 +119,9 @@ def test_failure_names_path_element_and_step_and_keeps_what_is_done(
 def test_parts_of_other_settings_are_refused(tmp_path: Path) -> None:
     stale = tmp_path / "material_2.parts" / "000000.part.safetensors"
     write_part(stale, {"stress": np.zeros(1)}, "other")
-    with pytest.raises(ValueError, match=r"other data, settings.* Delete the folder .*material_2.parts"):
+    with pytest.raises(
+        ValueError, match=r"other data, settings.* Delete the folder .*material_2.parts"
+    ):
         generate(SMALL, tmp_path, num_workers=1)
 
 

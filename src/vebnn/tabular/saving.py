@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
 
 _NAMES = TABLE.names | MODEL.names
+_ROWS = ("trained_rows", "sample", "sample_observed")
 
 
 def check_can_save(folder: str | Path) -> None:
-    """Check the folder of a model to be saved, before anything is trained.
-
-    Raises:
-      FileExistsError: if it holds something that is not a saved model, or is a file.
-      NotADirectoryError: if a file is in the way.
-    """
+    """Check the folder of a model to be saved, before anything is trained."""
     check_target(folder, _NAMES)
 
 
@@ -46,22 +42,14 @@ def save_table_model(model: "TableModel", folder: str | Path) -> None:
         "encoder": model.encoder.describe(),
         "facts": facts,
     }
-    rows = {
-        "trained_rows": model.trained_rows,
-        "sample": model.sample,
-        "sample_observed": model.sample_observed,
-    }
     with new_folder(folder, _NAMES) as new:
         model.estimator.save(new)
-        TABLE.write(new, body, {"rows": rows})
+        TABLE.write(new, body, {"rows": {name: getattr(model, name) for name in _ROWS}})
 
 
 @dataclass(frozen=True)
 class SavedTableModel:
-    """A saved model whose table files are read and checked; the estimator follows on :meth:`load`.
-
-    Commands look at the encoder first, and complain about rows before the estimator is imported.
-    """
+    """A saved model, before its estimator is read: commands check rows by its encoder first."""
 
     folder: SavedFolder
     body: dict[str, Any]
@@ -69,7 +57,7 @@ class SavedTableModel:
 
     @classmethod
     def open(cls, path: str | Path) -> "SavedTableModel":
-        """Read the table's files.
+        """Read the table's own files.
 
         Raises:
           ValueError: if there is no model, or its files are damaged, edited or of another version.
@@ -84,17 +72,12 @@ class SavedTableModel:
         return TableEncoder.revive(self.body["encoder"])
 
     def load(self) -> "TableModel":
-        """Read the estimator and return the whole model.
-
-        Raises:
-          ValueError: if the estimator's files are damaged, or this version does not know it.
-        """
-        from vebnn.estimators import JointRegressor, VeBNNRegressor
+        """Read the estimator, too, and return the whole model."""
+        from vebnn import estimators
         from vebnn.tabular.model import TableModel, TargetFacts, TrainingFacts
         from vebnn.tabular.scores import TargetScore
 
-        estimators: dict[str, Any] = {kind.__name__: kind for kind in (JointRegressor, VeBNNRegressor)}
-        if (kind := self.body["estimator"]) not in estimators:
+        if (kind := self.body["estimator"]) not in ("JointRegressor", "VeBNNRegressor"):
             raise ValueError(
                 f"The model in {self.folder.path} is a {kind}, which this version does not know. "
                 f"Upgrade vebnn."
@@ -105,5 +88,5 @@ class SavedTableModel:
             "scores": tuple(TargetScore(**one) for one in facts["scores"]),
             "notices": tuple(facts["notices"]),
         }
-        estimator = estimators[kind].load(self.folder)
+        estimator = getattr(estimators, kind).load(self.folder)
         return TableModel(self.encoder, estimator, TrainingFacts(**facts), **self.rows)

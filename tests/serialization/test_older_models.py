@@ -29,7 +29,7 @@ def assert_predicts_as_then(name: str, now) -> None:
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_predict_as_then(name: str, tmp_path: Path) -> None:
-    kind = getattr(vebnn, MODEL.read(MODELS / name).body["estimator"])
+    kind = getattr(vebnn, MODEL.read(MODELS / name)[0]["estimator"])
     model = kind.load(MODELS / name)
     with np.load(MODELS / name / "predictions.npz") as file:
         X = file["X"]

@@ -10,7 +10,7 @@ import pytest
 
 from alloys import TARGETS, alloys
 from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
-from vebnn.serialization.sealed import seal
+from vebnn.serialization.folders import TABLE
 from vebnn.tabular.advice import advise, coverage_verdict
 from vebnn.tabular.effort import new_estimator
 from vebnn.tabular.errors import TableError
@@ -126,8 +126,8 @@ def test_damaged_models_are_refused(alloys_model: Path, tmp_path: Path, name: st
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
     description = json.loads((alloys_model / "table.json").read_bytes())
-    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 3}))
-    with pytest.raises(ValueError, match="format 3"):
+    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 4}))
+    with pytest.raises(ValueError, match=r"format 4; .* reads formats 1 to 3"):
         TableModel.load(tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_models_from_before_there_was_calibration(
     body = json.loads((alloys_model / "table.json").read_bytes())["table"]
     for name, value in (("calibration", None), ("num_calibrated", 0)):
         assert body["facts"].pop(name) == value
-    (tmp_path / "model" / "table.json").write_bytes(seal("table", body, 1))
+    (tmp_path / "model" / "table.json").write_bytes(TABLE.seal(body, 1))
     assert TableModel.load(tmp_path / "model").facts == model.facts
 
 

@@ -12,6 +12,8 @@ from vebnn.serialization.arrays import pack_arrays, write_part
 from vebnn.serialization.trees import arrays_of
 from vebnn.training.checkpoint import Checkpoint, fingerprint
 
+ZEROS = np.zeros(3)
+
 
 def a_state(scale: float) -> dict:
     return {
@@ -92,17 +94,17 @@ def test_a_checkpoint_with_other_arrays_is_refused(path, change) -> None:
 
 
 def test_fingerprint_sees_settings_data_networks_and_seed() -> None:
-    def of(seed=0, data=(np.zeros(3),), function=jnp.tanh, weights=np.ones(2), **settings) -> str:
+    def of(seed=0, data=ZEROS, function=jnp.tanh, weights=ZEROS, **settings) -> str:
         network = {"function": function, "weights": weights}
         parts = SimpleNamespace(network=network, variance_network=None, **settings)
-        return fingerprint(parts, data, seed)
+        return fingerprint(parts, (data,), seed)
 
     others = [
         of(seed=1),
-        of(data=(np.ones(3),)),
-        of(data=(np.zeros(3, np.float32),)),
-        of(data=(np.zeros((3, 1)),)),
-        of(weights=np.full(2, 1 + 1e-12)),
+        of(data=ZEROS + 1),
+        of(data=ZEROS.astype(np.float32)),
+        of(data=ZEROS[:, None]),
+        of(weights=ZEROS + 1e-12),
         of(rounds=2),
     ]
     assert len({of(), *others}) == 7

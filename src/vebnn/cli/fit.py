@@ -104,7 +104,7 @@ def fit(
 
 def _checkpoint_of(folder: Path, resume: bool) -> Path:
     """Return the folder for checkpoints; refuse to overwrite an interrupted fit without being told."""
-    from vebnn.tabular.folders import check_can_save
+    from vebnn.tabular.saving import check_can_save
 
     check_can_save(folder)
     checkpoint = folder.with_name(f"{folder.name}.checkpoint")

@@ -22,14 +22,10 @@ def load_model_and_rows(folder: Path, data: Path) -> Loaded:
     Raises:
       ValueError: if one of them cannot be read, or the rows lack a column.
     """
-    from vebnn.tabular.encoder import TableEncoder
     from vebnn.tabular.files import read_table
-    from vebnn.tabular.folders import read_description
+    from vebnn.tabular.saving import SavedTableModel
 
-    encoder = TableEncoder.revive(read_description(folder)["encoder"])
+    saved = SavedTableModel.open(folder)
     frame = read_table(data)
-    encoder.encode(frame)
-
-    from vebnn.tabular.model import TableModel
-
-    return Loaded(TableModel.load(folder), frame)
+    saved.encoder.encode(frame)
+    return Loaded(saved.load(), frame)

@@ -30,19 +30,18 @@ def serve(
     POST /predict takes rows as JSON, POST /predict/csv a CSV file; /model
     describes the model, /openapi.json the service. Ctrl-C ends it.
     """
-    from vebnn.tabular.folders import read_description
+    from vebnn.tabular.saving import SavedTableModel
 
-    read_description(model)
+    saved = SavedTableModel.open(model)
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "python_multipart")):
         raise ImportError("A service needs FastAPI and uvicorn: pip install 'vebnn[serve]'.")
 
     with _listener(host, port) as listener:
         import uvicorn
 
-        from vebnn.tabular.model import TableModel
         from vebnn.tabular.service.app import create_app
 
-        loaded = TableModel.load(model)
+        loaded = saved.load()
         app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)
         # Port 0 means any that is free: say which.
         address = f"http://{host}:{listener.getsockname()[1]}"

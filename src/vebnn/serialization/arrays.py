@@ -1,7 +1,7 @@
-"""Named arrays as safetensors, and a single file of them that carries its own checksum.
+"""Named arrays as safetensors, and parts of interrupted work: checkpoints and parts of a simulation.
 
-Checkpoints and parts of a simulation are such files. Their fingerprint says which work they belong
-to; the checksum covers the fingerprint and every array, so that one changed bit is refused.
+A part is one file. Its fingerprint says which work it belongs to, and its checksum covers the
+fingerprint and every array, so that one changed bit is refused.
 """
 
 import hashlib
@@ -14,48 +14,45 @@ from safetensors.numpy import save
 
 from vebnn.serialization.files import write_bytes
 
+Arrays = Mapping[str, np.ndarray]
 
-def pack_arrays(arrays: Mapping[str, np.ndarray], metadata: dict[str, str] | None = None) -> bytes:
-    """Return named arrays as the content of a safetensors file."""
+
+def pack_arrays(arrays: Arrays, metadata: dict[str, str] | None = None) -> bytes:
+    """Return the content of a safetensors file."""
     return save({name: np.asarray(array, order="C") for name, array in arrays.items()}, metadata)
 
 
-def checksum(words: str, arrays: Mapping[str, np.ndarray]) -> str:
+def checksum(words: str, arrays: Arrays) -> str:
     """Return a digest of words and of arrays, with their names, shapes and dtypes."""
     digest = hashlib.sha256(words.encode())
     for name, array in sorted(arrays.items()):
-        digest.update(repr((name, array.shape, array.dtype.str)).encode())
-        digest.update(array.tobytes())
+        digest.update(repr((name, array.shape, array.dtype.str)).encode() + array.tobytes())
     return digest.hexdigest()
 
 
-def write_part(path: Path, arrays: Mapping[str, np.ndarray], fingerprint: str) -> None:
-    """Write one part of interrupted work; see :func:`read_part`."""
+def write_part(path: Path, arrays: Arrays, fingerprint: str) -> None:
+    """Write a part of the work with this fingerprint."""
     metadata = {"fingerprint": fingerprint, "checksum": checksum(fingerprint, arrays)}
     write_bytes(path, pack_arrays(arrays, metadata))
 
 
 def read_part(path: Path, fingerprint: str, kind: str) -> dict[str, np.ndarray]:
-    """Read one part of interrupted work.
-
-    Args:
-      path: the file.
-      fingerprint: of the work that is to be resumed.
-      kind: what to call the file in a message.
+    """Read a part of the work with this fingerprint; ``kind`` is its name in messages.
 
     Raises:
       ValueError: if the file is damaged, or belongs to other work or an earlier version.
     """
-    damaged = f"The {kind} {path} is damaged. Delete the file to compute it again."
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(damaged) from error
-    found = metadata.get("fingerprint", "")
-    if "checksum" in metadata and metadata["checksum"] != checksum(found, arrays):
-        raise ValueError(damaged)
+        found = metadata.get("fingerprint", "")
+        damaged = metadata.get("checksum") not in (None, checksum(found, arrays))
+    except SafetensorError:
+        damaged = True
+    if damaged:
+        raise ValueError(f"The {kind} {path} is damaged. Delete the file to compute it again.")
+    # The version before wrote no checksum.
     if found != fingerprint or "checksum" not in metadata:
         raise ValueError(
             f"The {kind} {path} was made with other data, settings, random_state or version of vebnn. "

@@ -47,11 +47,7 @@ def replace_folder(new: Path, folder: Path) -> None:
 
 
 def check_target(folder: str | Path, names: Collection[str]) -> None:
-    """Check that a folder can be written or replaced, before long work for it begins.
-
-    Args:
-      folder: the target.
-      names: the files that may be there, because they will be replaced.
+    """Check that a folder can be made, or replaced if it holds no other files than ``names``.
 
     Raises:
       FileExistsError: if it is a file, or holds other files.
@@ -68,12 +64,7 @@ def check_target(folder: str | Path, names: Collection[str]) -> None:
 
 @contextmanager
 def new_folder(folder: str | Path, names: Collection[str]) -> Iterator[Path]:
-    """Yield an empty folder to fill; on success it replaces ``folder``, else it is removed.
-
-    Args:
-      folder: the target.
-      names: the files that may be there and are replaced; see :func:`check_target`.
-    """
+    """Yield an empty folder to fill; on success it takes the place of ``folder``, as checked first."""
     folder = Path(folder)
     check_target(folder, names)
     temporary = temporary_name(folder)

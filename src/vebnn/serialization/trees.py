@@ -1,51 +1,52 @@
 """Arrays of a pytree by their path in it, such as ``draws/layers/0/weight``."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vebnn.serialization.arrays import Arrays
+
 
 def arrays_of(name: str, tree: Any) -> dict[str, np.ndarray]:
-    """Return the arrays of a pytree by name and path; random keys are stored as their data.
-
-    Raises:
-      ValueError: if two arrays have the same path.
-    """
+    """Return the arrays of a pytree by name and path; a PRNG key is stored as its data."""
     paths, leaves, _ = _flatten(name, tree)
     if len(set(paths)) < len(paths):
         raise ValueError(f"Two arrays of {name!r} have the same path. Rename a key that holds a slash.")
-    plain = [jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves]
+    plain = (jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves)
     return dict(zip(paths, map(np.asarray, plain), strict=True))
 
 
-def fill(name: str, like: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def fill(name: str, like: Any, arrays: Arrays) -> Any:
     """Return a pytree like ``like`` with the arrays that :func:`arrays_of` named; shapes may differ.
 
-    Formats of models before 4 named arrays by position, ``draws.0``, ``draws.1``; these are read too.
+    Models of formats before 4 name arrays by position, ``draws.0``, or as ``info.step_size``; these
+    are read, too.
 
     Raises:
-      ValueError: if a path is missing or superfluous.
+      ValueError: if the paths are not the same.
     """
     paths, leaves, structure = _flatten(name, like)
-    by_position = [path for path in arrays if path.startswith(f"{name}.")]
-    # Position 10 comes after 9. The entries of a dictionary were named by their keys.
-    by_position.sort(key=lambda path: (path.rsplit(".", 1)[-1].isdigit() and len(path), path))
-    saved = by_position or [path for path in arrays if path == name or path.startswith(f"{name}/")]
-    if len(saved) != len(paths):
+    prefixes = (f"{name}/", f"{name}.")
+    saved = {key: arrays[key] for key in arrays if key == name or key.startswith(prefixes)}
+    for place, path in enumerate(paths):
+        for old in (f"{name}.{place}", path.replace("/", ".", 1)):
+            if path not in saved and old in saved:
+                saved[path] = saved.pop(old)
+    if saved.keys() != set(paths):
         raise ValueError(
-            f"The network has {len(paths)} arrays where the saved model has {len(saved)}. "
-            f"Pass the very network the model was made with."
+            f"The network has {len(paths)} arrays where the saved model has {len(saved)}, and they "
+            f"differ in {min(saved.keys() ^ set(paths))!r}. Pass the very network the model was made "
+            f"with."
         )
-    if not by_position and (missing := sorted(set(paths) - set(saved))):
-        raise ValueError(
-            f"The network has an array {missing[0]!r}, which the saved model lacks. "
-            f"Pass the very network the model was made with."
-        )
-    filled = [arrays[path] for path in by_position or paths]
-    return jax.tree.unflatten(structure, map(_like, filled, leaves))
+    filled = [
+        jax.random.wrap_key_data(jnp.asarray(saved[path]), impl=jax.random.key_impl(leaf))
+        if _is_key(leaf)
+        else saved[path]
+        for path, leaf in zip(paths, leaves, strict=True)
+    ]
+    return jax.tree.unflatten(structure, filled)
 
 
 def _flatten(name: str, tree: Any) -> tuple[list[str], list[Any], Any]:
@@ -55,12 +56,6 @@ def _flatten(name: str, tree: Any) -> tuple[list[str], list[Any], Any]:
         for path, _ in leaves
     ]
     return paths, [leaf for _, leaf in leaves], structure
-
-
-def _like(saved: np.ndarray, leaf: Any) -> Any:
-    if _is_key(leaf):
-        return jax.random.wrap_key_data(jnp.asarray(saved), impl=jax.random.key_impl(leaf))
-    return saved
 
 
 def _is_key(leaf: Any) -> bool:

@@ -161,9 +161,9 @@ class TableModel:
     @classmethod
     def load(cls, folder: str | Path) -> "TableModel":
         """Load a saved model; nothing in its files is executed."""
-        from vebnn.tabular.saving import load_table_model
+        from vebnn.tabular.saving import SavedTableModel
 
-        return load_table_model(folder)
+        return SavedTableModel.open(folder).load()
 
 
 def _as_target(observed: np.ndarray, targets: tuple[str, ...]) -> Any:

@@ -84,13 +84,10 @@ class Checkpoint(Observer):
 
 
 def fingerprint(settings: Any, data: Any, seed: int) -> str:
-    """Return a digest of all that decides what a fit computes.
+    """Return a digest of all that decides what a fit computes; ``data`` is a pytree of arrays.
 
-    Args:
-      settings: enter by their repr without the addresses of functions, which differ between
-        processes; arrays in a user's own networks enter whole.
-      data: pytree of arrays.
-      seed: of the random numbers.
+    Settings enter by their repr, without the addresses of functions, which differ between processes.
+    Arrays in a user's own networks enter whole.
     """
     words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
     leaves = jax.tree.leaves((data, settings.network, settings.variance_network))

@@ -16,7 +16,7 @@ from tests.support.settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import CALIBRATIONS, CommonFactor
 from vebnn.metrics import coverage
-from vebnn.serialization.sealed import seal
+from vebnn.serialization.folders import MODEL
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -181,12 +181,12 @@ def test_models_saved_before_there_was_calibration_still_load(model, kept, tmp_p
     path = tmp_path / "model" / "model.json"
     body = json.loads(path.read_bytes())["model"]
     assert body.pop("calibration") is None
-    path.write_bytes(seal("model", body, 2))
+    path.write_bytes(MODEL.seal(body, 2))
     loaded = VeBNNRegressor.load(tmp_path / "model")
     assert loaded.calibration_ is None
     np.testing.assert_array_equal(loaded.predict(kept[0]), model.predict(kept[0]))
-    path.write_bytes(seal("model", body, 1))
-    with pytest.raises(ValueError, match="has format 1; this version reads format 2 and 3"):
+    path.write_bytes(MODEL.seal(body, 1))
+    with pytest.raises(ValueError, match="has format 1; this version reads formats 2 to 4"):
         VeBNNRegressor.load(tmp_path / "model")
 
 

@@ -1,7 +1,9 @@
 """A model of a table: divided honestly, saved whole, and recognising its own rows."""
 
+import hashlib
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +124,21 @@ def test_damaged_models_are_refused(alloys_model: Path, tmp_path: Path, name: st
         (folder / name).write_bytes(cut if damage == "truncated" else content.replace(b"0", b"1", 1))
     with pytest.raises(ValueError, match=r"missing|truncated|changed"):
         TableModel.load(folder)
+
+
+def test_loading_reads_and_hashes_each_file_once(alloys_model: Path, monkeypatch) -> None:
+    contents = {path.read_bytes(): path.name for path in alloys_model.iterdir()}
+    reads, hashes = Counter(), Counter()
+    read_bytes, sha256 = Path.read_bytes, hashlib.sha256
+    monkeypatch.setattr(Path, "read_bytes", lambda self: reads.update([self.name]) or read_bytes(self))
+    monkeypatch.setattr(
+        "vebnn.serialization.folders.sha256",
+        lambda content: hashes.update([contents.get(content)]) or sha256(content),
+    )
+    TableModel.load(alloys_model)
+    assert reads == dict.fromkeys(FILES, 1)
+    # None: each of the two descriptions holds a checksum of its own body.
+    assert hashes == dict.fromkeys(FILES[1:], 1) | {None: 2}
 
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:

@@ -2,14 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
-
-import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -74,22 +70,3 @@ def new_folder(folder: str | Path, names: Collection[str]) -> Iterator[Path]:
         replace_folder(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], metadata: dict[str, str]) -> None:
-    """Write named arrays as safetensors."""
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_bytes(path, to_bytes(whole, metadata))
-
-
-def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Read named arrays and their metadata.
-
-    Raises:
-      ValueError: if the file is not a whole safetensors file.
-    """
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"The file {path} is damaged or not a safetensors file: {error}.") from error

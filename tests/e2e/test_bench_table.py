@@ -44,7 +44,7 @@ def test_command_prints_and_writes(rows: Path) -> None:
     assert "a: its file is not here" in lines
     assert "The cooperative mean is better in 2 of 2 combinations of pair and data set." in lines
     assert any(line.startswith("VeBNN (pSGLD) 2 of 2 16–0–0") for line in lines)
-    assert "VeBNN and what one would use instead" in lines
+    assert "VeBNN and the baselines" in lines
     assert finished.stdout.splitlines()[-1].startswith("Written: tables/tables.md")
     assert "paper -1.27" in (folder / "tables.md").read_text()
 

@@ -1,7 +1,8 @@
-"""What a user would pick instead: boosted trees and Gaussian processes, as their users run them.
+"""Baselines from other libraries: boosted trees and Gaussian processes with their usual settings.
 
-Number of trees by early stopping on 20 % of the training rows. All of them come with the extra
-``vebnn[bench]``.
+To add a baseline, write a function with the signature of ``Forecaster`` and add it to ``BASELINES``.
+The packages come with the extra ``vebnn[bench]``. Early stopping on 20 % of the training rows chooses
+the number of trees.
 """
 
 import warnings
@@ -17,12 +18,12 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from vebnn.bench.forecasts import LEVEL, Forecast
+from vebnn.bench.forecasts import LEVEL, Forecast, Forecaster
 
 VALIDATION_SHARE = 0.2
 MOST_TREES = {"NGBoost": 500, "CatBoost": 1_000}  # their own defaults
 PATIENCE = 50
-# Fitting a kernel to n rows takes n³: more rows than these only enter the prediction.
+# Fitting a kernel to n rows costs n³: further rows only enter the prediction.
 KERNEL_ROWS = 500
 
 
@@ -37,8 +38,7 @@ def ngboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forec
         normal = model.pred_dist(X_new, max_iter=model.best_val_loss_itr)
         return normal.loc, normal.scale**2
 
-    mean, variance = _by_output(one, y)
-    return Forecast(mean, variance)
+    return Forecast(*_by_output(one, y))
 
 
 def catboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
@@ -57,13 +57,12 @@ def catboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Fore
             allow_writing_files=False,
             verbose=False,
         ).fit(X_fit, y_fit, eval_set=(X_val, y_val))
-        mean, ignorance, noise = model.virtual_ensembles_predict(
+        mean, epistemic, aleatoric = model.virtual_ensembles_predict(
             X_new, prediction_type="TotalUncertainty", virtual_ensembles_count=10
         ).T
-        return mean, ignorance + noise
+        return mean, epistemic + aleatoric
 
-    mean, variance = _by_output(one, y)
-    return Forecast(mean, variance)
+    return Forecast(*_by_output(one, y))
 
 
 def gaussian_process(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
@@ -78,19 +77,18 @@ def gaussian_process(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int)
         )
         settings: dict[str, Any] = {"normalize_y": True, "random_state": seed}
         with warnings.catch_warnings():
-            # An input without influence has a length scale without end: it stays at its bound.
+            # The length scale of an input without influence ends at its bound.
             warnings.simplefilter("ignore", ConvergenceWarning)
             kernel = GaussianProcessRegressor(kernel, **settings).fit(X[some], target[some]).kernel_
         model = GaussianProcessRegressor(kernel, optimizer=None, **settings).fit(X, target)
         mean, std = model.predict(X_new, return_std=True)
         return mean, std**2
 
-    mean, variance = _by_output(one, y)
-    return Forecast(mean, variance)
+    return Forecast(*_by_output(one, y))
 
 
 def quantile_boosting(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
-    """Boosted quantiles, made honest by conformal prediction (Romano et al. 2019).
+    """Boosted quantiles with conformal prediction (Romano et al. 2019).
 
     The variance is that of a Gaussian with the same interval.
     """
@@ -115,7 +113,7 @@ def quantile_boosting(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int
     return Forecast(mean, np.maximum(std, smallest) ** 2, (lower, upper))
 
 
-PEERS: dict[str, Callable[..., Forecast]] = {
+BASELINES: dict[str, Forecaster] = {
     "NGBoost": ngboost,
     "CatBoost": catboost,
     "GP": gaussian_process,
@@ -130,7 +128,7 @@ def _with_validation(X: np.ndarray, y: np.ndarray, seed: int) -> list[np.ndarray
 def _by_output(
     one: Callable[[np.ndarray], tuple[np.ndarray, ...]], y: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    """Return the parts of a forecast; these methods know one target, so each is fitted alone."""
+    """Fit each target alone, because these methods take one; return the parts of the forecast."""
     if y.ndim == 1:
         return one(y)
     return tuple(np.stack(part, axis=1) for part in zip(*map(one, y.T), strict=True))

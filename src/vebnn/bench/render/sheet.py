@@ -1,7 +1,9 @@
-"""What a table says, whatever it is written in."""
+"""The description of a table that every writer takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+MISSING = "–"
 
 
 @dataclass(frozen=True)
@@ -9,13 +11,13 @@ class Cell:
     """A cell.
 
     Args:
-      text: what it says.
-      bold: whether it stands out.
-      underline: whether it stands out further.
-      italic: whether it stands out among its neighbours.
-      raised: marks above the line, behind the text.
+      text: its content.
+      bold: whether the text is bold.
+      underline: whether the text is underlined.
+      italic: whether the text is italic.
+      raised: superscript after the text.
       below: a second, smaller line.
-      sort: what a page sorts by; the text unless given.
+      sort: the key by which an HTML page sorts; ``None`` is the text.
     """
 
     text: str
@@ -27,15 +29,20 @@ class Cell:
     sort: float | None = None
 
 
+def cells(*texts: str, bold: bool = False) -> list[Cell]:
+    """Return a row of plain or bold cells."""
+    return [Cell(text, bold=bold) for text in texts]
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A table.
 
     Args:
-      title: a few words.
-      caption: what the cells are, in sentences.
-      columns: names; the first column has words, the others numbers.
-      groups: rows; there is a rule between groups.
+      title: its title.
+      caption: explains the columns.
+      columns: headings; the first column is text, the others are numbers.
+      groups: rows; writers draw a rule between groups.
       notes: sentences below the table.
     """
 
@@ -48,13 +55,13 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Document:
-    """Tables under a title.
+    """Tables under one title.
 
     Args:
-      title: a few words.
+      title: its title.
       opening: sentences before the first table.
       sheets: the tables.
-      closing: sentences after the last.
+      closing: sentences after the last table.
     """
 
     title: str

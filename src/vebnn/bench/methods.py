@@ -15,19 +15,12 @@ from vebnn.estimators.joint import BETAS
 
 @dataclass(frozen=True)
 class Method:
-    """A method of this library.
+    """A method of this library."""
 
-    Args:
-      name: as in the paper's tables.
-      strategy: ``"joint"`` or ``"cooperative"``.
-      engine: the paper's name of the inference engine; ``None`` is a single network.
-      arguments: of the estimator.
-    """
-
-    name: str
+    name: str  # as in the paper's tables
     strategy: Literal["joint", "cooperative"]
-    engine: str | None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None  # the paper's name of the inference engine; ``None`` is a single network
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
 
     def make(self, **more: Any) -> Regressor:
         """Return the estimator, not fitted; ``more`` arguments override those of the method."""

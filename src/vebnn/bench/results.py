@@ -36,15 +36,10 @@ def stamp(experiment: str, **settings: Any) -> Row:
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """A file of rows.
+    """A file of rows."""
 
-    Args:
-      path: the file; the first row creates it and its folder.
-      stamp: the fields that the rows of this run share.
-    """
-
-    path: Path
-    stamp: Mapping[str, Any]
+    path: Path  # the file; the first row creates it and its folder
+    stamp: Mapping[str, Any]  # the fields that the rows of this run share
 
     def rows(self) -> list[Row]:
         """Return the rows of this run, in the order of the file."""

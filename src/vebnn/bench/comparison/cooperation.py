@@ -27,25 +27,15 @@ class OnDataset(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """A cooperative method against a joint one with the same engine.
+    """A cooperative method against a joint one with the same engine."""
 
-    Args:
-      metric: what they are compared by.
-      engine: the paper's name.
-      cooperative: name of the cooperative method.
-      joint: name of the joint method.
-      by_dataset: the comparison on each data set.
-      over_means: test of the advantages of the means, one for each data set.
-      over_pairs: test of the advantages on all splits of all data sets together.
-    """
-
-    metric: Metric
-    engine: str
+    metric: Metric  # what they are compared by
+    engine: str  # the paper's name
     cooperative: str
     joint: str
-    by_dataset: Mapping[str, OnDataset]
-    over_means: SignedRank
-    over_pairs: SignedRank
+    by_dataset: Mapping[str, OnDataset]  # the comparison on each data set
+    over_means: SignedRank  # test of the advantages of the means, one for each data set
+    over_pairs: SignedRank  # test of the advantages on all splits of all data sets together
 
     @property
     def better_on(self) -> int:

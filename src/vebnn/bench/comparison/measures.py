@@ -6,28 +6,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a row.
+    """A number of a row."""
 
-    Args:
-      field: its name in a row.
-      name: the short name in tables; the paper's, where it has one.
-      words: its definition.
-      goal: ``"larger"``, ``"smaller"`` or ``"target"``: which values are better.
-      target: the best value, if the goal is a target.
-      in_units: whether it has the units of the targets, so that data sets have different scales.
-      tested: whether differences are tested. Like the paper, not for TC and TIL: the coverage of a
-        split may be too high or too low, and a short interval is not better if it covers less.
-      decimals: the fewest that are shown.
-    """
-
-    field: str
-    name: str
-    words: str
-    goal: str
-    target: float | None = None
-    in_units: bool = False
+    field: str  # its name in a row
+    name: str  # the short name in tables; the paper's, where it has one
+    words: str  # its definition
+    goal: str  # ``"larger"``, ``"smaller"`` or ``"target"``: which values are better
+    target: float | None = None  # the best value, if the goal is a target
+    in_units: bool = False  # whether it has the units of the targets: data sets then differ in scale
+    # Like the paper, not for TC and TIL: the coverage of a split may be too high or too low, and a
+    # short interval is not better if it covers less.
     tested: bool = True
-    decimals: int = 2
+    decimals: int = 2  # the fewest that are shown
 
     def loss(self, value: float) -> float:
         """Return a number that is smaller for better values."""
@@ -45,8 +35,12 @@ def _larger(field: str, name: str, words: str) -> Metric:
     return Metric(field, name, words, "larger")
 
 
-def _smaller(field: str, name: str, words: str, in_units: bool = True, **more: bool | int) -> Metric:
-    return Metric(field, name, words, "smaller", in_units=in_units, **more)  # type: ignore[arg-type]
+def _smaller(field: str, name: str, words: str, tested: bool = True, decimals: int = 2) -> Metric:
+    return Metric(field, name, words, "smaller", None, True, tested, decimals)
+
+
+def _standardised(field: str, name: str, words: str, decimals: int, tested: bool = True) -> Metric:
+    return Metric(field, name, words, "smaller", None, False, tested, decimals)
 
 
 def _target(field: str, name: str, words: str, target: float, decimals: int) -> Metric:
@@ -60,32 +54,19 @@ def _all() -> list[Metric]:
         _target("coverage", "TC", "test coverage of 95 % intervals", 0.95, decimals=4),
         _smaller("interval_length", "TIL", "length of 95 % intervals", tested=False),
         _smaller("crps", "CRPS", "continuous ranked probability score"),
-        _smaller("ece", "ECE", "expected calibration error", in_units=False, decimals=3),
+        _standardised("ece", "ECE", "expected calibration error", 3),
         _smaller("winkler", "Winkler", "interval score of 95 % intervals"),
         _smaller("seconds", "seconds", "time of one fit", tested=False),
         # With a known truth.
         _smaller("rmse_percent", "RMSE %", "error of the mean in percent"),
-        _smaller(
-            *("wasserstein", "WA", "Wasserstein distance of predicted from true mean and noise"),
-            decimals=4,
-        ),
+        _smaller("wasserstein", "WA", "Wasserstein distance from true mean and noise", decimals=4),
         _target("noise_ratio", "noise ratio", "predicted over true rms std of the noise", 1.0, 2),
         _larger("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth"),
         _target(
-            *("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals"),
-            *(0.95, 3),
+            "epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3
         ),
-        _smaller(
-            *("epistemic_interval_length", "epistemic TIL", "length of these intervals"),
-            in_units=False,
-            tested=False,
-            decimals=3,
-        ),
-        _smaller(
-            *("epistemic_calibration_error", "epistemic ECE", "their expected calibration error"),
-            in_units=False,
-            decimals=4,
-        ),
+        _standardised("epistemic_interval_length", "epistemic TIL", "their length", 3, tested=False),
+        _standardised("epistemic_calibration_error", "epistemic ECE", "their calibration error", 4),
     ]
 
 

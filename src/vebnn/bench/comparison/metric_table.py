@@ -32,17 +32,11 @@ from vebnn.bench.comparison.statistics import (
 
 @dataclass
 class Entry:
-    """A method on a data set.
+    """A method on a data set."""
 
-    Args:
-      scores: by split.
-      skipped: why there are none, or fewer, if a row says it.
-      published: the paper's number.
-    """
-
-    scores: Mapping[int, float]
-    skipped: str | None
-    published: Published | None
+    scores: Mapping[int, float]  # by split
+    skipped: str | None  # why there are none, or fewer, if a row says it
+    published: Published | None  # the paper's number
     best: bool = field(default=False, init=False)
     second: bool = field(default=False, init=False)
     star: bool = field(default=False, init=False)
@@ -63,23 +57,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class MetricTable:
-    """A metric of all methods on all data sets.
-
-    Args:
-      metric: the metric.
-      methods: in order.
-      datasets: in order.
-      entries: by method and data set.
-      ranks: average ranks over the data sets that all methods with numbers have.
-      untested: data sets on which a test was wanted, but had too few common splits.
-    """
+    """A metric of all methods on all data sets."""
 
     metric: Metric
-    methods: tuple[str, ...]
-    datasets: tuple[str, ...]
-    entries: Mapping[tuple[str, str], Entry]
-    ranks: Ranks
-    untested: tuple[str, ...]
+    methods: tuple[str, ...]  # in order
+    datasets: tuple[str, ...]  # in order
+    entries: Mapping[tuple[str, str], Entry]  # by method and data set
+    ranks: Ranks  # average ranks over the data sets that all methods with numbers have
+    untested: tuple[str, ...]  # data sets on which a test was wanted, but had too few common splits
 
     @property
     def usual_splits(self) -> int:

@@ -19,19 +19,12 @@ STAMP = ("experiment", "results_version", "settings")
 
 @dataclass(frozen=True)
 class Results:
-    """Rows of one run: one for each data set, method and split.
+    """Rows of one run: one for each data set, method and split."""
 
-    Args:
-      rows: numbers, or the reason why there are none.
-      experiment: name of the experiment.
-      origin: describes the run.
-      notes: sentences about rows that were left out.
-    """
-
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # numbers, or the reason why there are none
     experiment: str
-    origin: str
-    notes: tuple[str, ...] = ()
+    origin: str  # describes the run
+    notes: tuple[str, ...] = ()  # sentences about rows that were left out
 
     def scores(self, field: str, method: str, dataset: str) -> dict[int, float]:
         """Return the known values of a field by split.

@@ -26,21 +26,14 @@ from vebnn.serialization.files import write_bytes
 
 @dataclass(frozen=True)
 class Summary:
-    """All tables of some results.
-
-    Args:
-      results: the rows.
-      tables: one for each metric that has numbers.
-      comparisons: cooperative against joint training, one list for each metric.
-      ranks: of VeBNN among the baselines, by the field of the metric.
-      notes: sentences about missing numbers.
-    """
+    """All tables of some results."""
 
     results: Results
-    tables: tuple[MetricTable, ...]
+    tables: tuple[MetricTable, ...]  # one for each metric that has numbers
+    # Cooperative against joint training, one list for each metric.
     comparisons: tuple[list[PairedComparison], ...]
-    ranks: dict[str, Ranks]
-    notes: tuple[str, ...]
+    ranks: dict[str, Ranks]  # of VeBNN among the baselines, by the field of the metric
+    notes: tuple[str, ...]  # sentences about missing numbers
 
     def document(self, *, paper: bool) -> Document:
         """Return the tables; ``paper`` is whether the published numbers stand below ours."""

@@ -66,9 +66,7 @@ def new_model(seed: int) -> VeBNNRegressor:
 def learn(seed: int, method: str) -> Row:
     """Query in rounds; return the RMSE on [0, 10] before each and after the last, and the queries.
 
-    Args:
-      seed: of the first rows, of the noise and of the models; all methods have the same first rows.
-      method: one of ``ACQUISITIONS``.
+    The first rows depend on the seed alone, not on the method.
     """
     X, y = load_toy(NUM_START, random_state=seed)
     rng = np.random.default_rng([seed, 1])  # apart from the stream of the first rows
@@ -112,12 +110,7 @@ def bench_active(num_seeds: int, path: Path, console: Console) -> list[Row]:
 
 
 def methods_sheet(errors: Mapping[str, np.ndarray], asked: Mapping[str, np.ndarray]) -> Sheet:
-    """Return a row per method: its learning curve and its distance from the reference.
-
-    Args:
-      errors: RMSE ``(seeds, rounds)`` by method.
-      asked: queried inputs by method.
-    """
+    """Return a row per method from its RMSE ``(seeds, rounds)`` and the inputs it queried."""
     num_seeds = len(errors[REFERENCE])
     shown = range(0, NUM_ROUNDS + 1, 2)
 

@@ -114,13 +114,7 @@ def score_case(
 ) -> Row:
     """Fit one method to some paths of a material; return its scores, and its curve for the figure.
 
-    Args:
-      preset: how it is trained.
-      variants: changes of the preset by method.
-      material: 1 or 2.
-      num_paths: number of training paths.
-      method: name of a method or of a variant.
-      repeat: seed of the choice of paths and of the model.
+    ``variants`` has the changes of the preset by method; ``repeat`` seeds both paths and model.
     """
     data = load_plasticity(material)
     specification = METHODS.get(method, METHODS[ABLATED])
@@ -146,18 +140,8 @@ def bench_plasticity(
 ) -> list[Row]:
     """Fit every method to every number of paths of every material; print tables, draw figures.
 
-    Args:
-      materials: 1, 2 or both.
-      sizes: numbers of training paths.
-      names: of the methods; none takes those of the paper's figure. Not for ablations.
-      repeats: number of random choices of training paths; one for all sizes, or one for each.
-      preset: ``"paper"`` or ``"quick"``.
-      ablation: ``"loss"``, ``"rounds"`` or ``"size"``: variants of VeBNN (pSGLD) instead of methods.
-      path: file of rows; finished ones are not run again.
-      folder: for the figures.
-      console: where the progress bar and the tables go.
-      jobs: fits at once, each on one core; as many as there are cores by default. A single one has
-        all cores.
+    Arguments are those of ``vebnn bench plasticity``; without ``names``, the methods of the paper's
+    figure. With one job, a fit has all cores.
     """
     require_one_of("preset", preset, PLASTICITY_PRESETS)
     for size in sizes:

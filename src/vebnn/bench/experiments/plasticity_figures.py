@@ -27,14 +27,8 @@ def save_figures(
 ) -> list[Path]:
     """Draw learning curves, predictions along one path and reliability diagrams of one material.
 
-    Args:
-      rows: of one material.
-      truth: mean and noise std along the drawn path.
-      folder: for the figures.
-      stem: prefix of the file names.
-
-    Returns:
-      The pictures.
+    ``truth`` is mean and noise std along the path; names of the files, which are returned, begin with
+    ``stem``.
     """
     figures = {stem: plot_convergence(series_of(rows, "num_paths", PANELS), PANELS, "training paths")}
     sizes = sorted({row["num_paths"] for row in rows})

@@ -27,15 +27,7 @@ class Lengths(NamedTuple):
 def make_model(
     method: Method, preset: str, num_paths: int, random_state: int, **changes: Any
 ) -> Regressor:
-    """Return a method's estimator, not fitted.
-
-    Args:
-      method: see :mod:`vebnn.bench.methods`.
-      preset: ``"paper"`` or ``"quick"``.
-      num_paths: number of training paths.
-      random_state: seed.
-      changes: further arguments of the estimator, for ablations.
-    """
+    """Return a method's estimator, not fitted; ``changes`` override its arguments in ablations."""
     require_one_of("preset", preset, PLASTICITY_PRESETS)
     if method.engine == "NUTS":
         others = ", ".join(name for name in ENGINE_NAMES if name != "NUTS")
@@ -49,7 +41,7 @@ def make_model(
     lengths = paper_lengths() if preset == "paper" else quick_lengths(num_paths)
     if preset == "quick":
         kept = {name: settings[name] for name in ("network", "inference") if name in settings}
-        settings = kept | (_quick_cooperative(lengths) if cooperative else _quick_joint(lengths))
+        settings = kept | _quick(cooperative, lengths)
     if engine is not None:
         settings["inference"] = _resized(engine, settings["inference"], lengths, preset == "quick")
     return method.make(**{**settings, "random_state": random_state, **changes})
@@ -89,11 +81,9 @@ def quick_lengths(num_paths: int) -> Lengths:
     return Lengths(trained(400, 100, 3e-3), trained(2_000, 200, 1e-2), chain)
 
 
-def _quick_joint(lengths: Lengths) -> dict[str, Any]:
-    return {"training": lengths.training, "validation_fraction": QUICK_VALIDATION}
-
-
-def _quick_cooperative(lengths: Lengths) -> dict[str, Any]:
+def _quick(cooperative: bool, lengths: Lengths) -> dict[str, Any]:
+    if not cooperative:
+        return {"training": lengths.training, "validation_fraction": QUICK_VALIDATION}
     return {
         "variance_network": GRU((8, 8)),
         # With so few paths the error of the mean exceeds the noise, and folds would take it for noise.

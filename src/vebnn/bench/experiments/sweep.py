@@ -66,13 +66,7 @@ def bench_sweep(
 ) -> list[Row]:
     """Run every method on every size and seed; print a table and draw a figure per kind of noise.
 
-    Args:
-      noises: ``"heteroscedastic"``, ``"homoscedastic"`` or both.
-      names: of the methods; none takes those of the paper's figures.
-      num_seeds: seeds 0, 1, ….
-      path: file of rows; finished ones are not run again.
-      folder: for the figures.
-      console: where the progress bar and the tables go.
+    Arguments are those of ``vebnn bench sweep``; without ``names``, the methods of the paper's figures.
     """
     require_whole("seeds", num_seeds, 1)
     for noise in noises:

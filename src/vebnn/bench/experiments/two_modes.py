@@ -111,14 +111,7 @@ def slice_of(prediction: Prediction) -> Slice:
 
 
 def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) -> list[Row]:
-    """Score seeds 0, 1, …, print the table and draw the first seed; finished seeds are not run again.
-
-    Args:
-      num_seeds: how many.
-      path: file of rows.
-      console: where the table is printed.
-      folder: for the figure.
-    """
+    """Score seeds 0, 1, …, print the table, draw the first seed; finished seeds are not run again."""
     require_whole("seeds", num_seeds, 1)
     folder.mkdir(parents=True, exist_ok=True)  # fails before the long fit, not after it
     settings = {"model": "MixtureRegressor(num_modes=2)", "num_rows": NUM_ROWS, "num_fresh": NUM_FRESH}

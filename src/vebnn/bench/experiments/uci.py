@@ -37,14 +37,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
-    """Fit a method to 80 % of the rows; return its scores on the others.
-
-    Args:
-      preset: how this library's methods are trained.
-      dataset: name of the data set.
-      method: name of the method.
-      split: seed of the split and of the method.
-    """
+    """Fit a method to 80 % of the rows; return its scores on the others; ``split`` is the seed."""
     data = load_uci(dataset)
     parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
     X_train, X_test, y_train, y_test = parts
@@ -70,19 +63,9 @@ def bench_uci(
 ) -> list[Row]:
     """Score every method on every split of every data set; return the rows, finished ones included.
 
-    Args:
-      datasets: names; a data set without a file is skipped, and its row gives the reason.
-      num_splits: seeds 0, 1, … of the 80/20 splits.
-      path: file of rows; the same call resumes from it.
-      console: where progress is shown.
-      methods: names for :func:`~vebnn.bench.experiments.uci_settings.find_forecaster`, or a group:
-        ``"all"``, ``"paper"``, ``"baselines"``.
-      preset: ``"paper"`` (the paper's networks, epochs and calibration), ``"standard"`` (this
-        library's defaults, joint methods with the paper's choice of learning rates) or ``"quick"``
-        (a quarter of that length).
-      backend: where fits run, see :func:`~vebnn.core.workers.spread`.
-      jobs: how many at once.
-      scheduler: of a cluster.
+    Arguments are those of ``vebnn bench uci``. Methods are names for
+    :func:`~vebnn.bench.experiments.uci_settings.find_forecaster`, or groups: ``"all"``, ``"paper"``,
+    ``"baselines"``. A data set without a file is skipped, and its row gives the reason.
     """
     require_whole("splits", num_splits, 1)
     wanted = [one for name in methods for one in GROUPS.get(name.casefold(), (name,))]

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 import pandas
 from matplotlib.figure import Figure
 
-from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, logarithmic, open_frame
+from vebnn.bench.figures.styled import legend_below, styled_figure
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, logarithmic, open_frame
 
 # Fields with these endings have a logarithmic scale.
 LOGARITHMIC = ("rmse", "rmse_percent", "wasserstein", "interval_length")
@@ -56,10 +56,9 @@ def plot_convergence(all_series: Sequence[Series], panels: Mapping[str, str], ac
       panels: field of the values → title.
       across: label of the horizontal axis.
     """
-    with matplotlib.rc_context(STYLE):
-        height = -(-len(panels) // _MOST_IN_A_LINE)
-        width = -(-len(panels) // height)
-        figure = Figure(figsize=(3.9 * width, 4.3 * height), layout="constrained", facecolor="white")
+    height = -(-len(panels) // _MOST_IN_A_LINE)
+    width = -(-len(panels) // height)
+    with styled_figure(3.9 * width, 4.3 * height) as figure:
         axes = figure.subplots(height, width, squeeze=False).ravel()
         styles = cycle(zip(_COLOURS, _MARKERS, strict=True))
         looks = {series.name: look for series, look in zip(all_series, styles, strict=False)}
@@ -77,22 +76,13 @@ def plot_convergence(all_series: Sequence[Series], panels: Mapping[str, str], ac
                 colour = BLUE if series.name.startswith("VeBNN") else colour
                 low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
                 panel.fill_between(series.sizes, low, high, color=colour, alpha=0.15, linewidth=0)
-                panel.plot(
-                    series.sizes,
-                    np.nanmedian(values, axis=1),
-                    color=colour,
-                    marker=marker,
-                    markersize=4.5,
-                    linewidth=1.8,
-                    label=series.name,
-                )
+                style = {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.8}
+                panel.plot(series.sizes, np.nanmedian(values, axis=1), label=series.name, **style)
             if field.endswith(LOGARITHMIC):
                 logarithmic(panel)
             panel.set_xlabel(across)
             panel.set_xticks(all_series[0].sizes, [str(size) for size in all_series[0].sizes])
             panel.minorticks_off()
             open_frame(panel)
-        handles, labels = axes[0].get_legend_handles_labels()
-        columns = min(len(labels), 5)
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+        legend_below(figure, axes[0], most=5)
     return figure

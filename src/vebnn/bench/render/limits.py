@@ -41,12 +41,7 @@ def limits_sheet(
 ) -> Sheet:
     """Return a row per seed, the means with a mark for each limit, and the limits.
 
-    Args:
-      title: of the table.
-      caption: explains the columns.
-      columns: by the field of a row.
-      rows: results, each with a seed.
-      means: by field.
+    Columns and means are by the field of a row.
     """
 
     def mean_of(field: str, column: Column) -> str:

@@ -8,25 +8,15 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell.
-
-    Args:
-      text: its content.
-      bold: whether the text is bold.
-      underline: whether the text is underlined.
-      italic: whether the text is italic.
-      raised: superscript after the text.
-      below: a second, smaller line.
-      sort: the key by which an HTML page sorts; ``None`` is the text.
-    """
+    """A cell of a table."""
 
     text: str
     bold: bool = False
     underline: bool = False
     italic: bool = False
-    raised: str = ""
-    below: str = ""
-    sort: float | None = None
+    raised: str = ""  # superscript after the text
+    below: str = ""  # a second, smaller line
+    sort: float | None = None  # the key by which an HTML page sorts; ``None`` is the text
 
 
 def cells(*texts: str, bold: bool = False) -> list[Cell]:
@@ -36,35 +26,20 @@ def cells(*texts: str, bold: bool = False) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table.
-
-    Args:
-      title: its title.
-      caption: explains the columns.
-      columns: headings; the first column is text, the others are numbers.
-      groups: rows; writers draw a rule between groups.
-      notes: sentences below the table.
-    """
+    """A table."""
 
     title: str
-    caption: str
-    columns: Sequence[str]
-    groups: Sequence[Sequence[Sequence[Cell]]]
-    notes: Sequence[str] = ()
+    caption: str  # explains the columns
+    columns: Sequence[str]  # headings; the first column is text, the others are numbers
+    groups: Sequence[Sequence[Sequence[Cell]]]  # rows; writers draw a rule between groups
+    notes: Sequence[str] = ()  # sentences below the table
 
 
 @dataclass(frozen=True)
 class Document:
-    """Tables under one title.
-
-    Args:
-      title: its title.
-      opening: sentences before the first table.
-      sheets: the tables.
-      closing: sentences after the last table.
-    """
+    """Tables under one title."""
 
     title: str
-    opening: Sequence[str]
+    opening: Sequence[str]  # sentences before the first table
     sheets: Sequence[Sheet]
-    closing: Sequence[str] = ()
+    closing: Sequence[str] = ()  # sentences after the last table

@@ -69,19 +69,12 @@ def read_results(
     where = ", ".join(map(str, paths))
     if not rows:
         raise ValueError(f"There are no rows in {where}. Make some: vebnn bench uci --out FILE.")
-    if preset is not None:
-        presets = dict.fromkeys(str(_preset(row)) for row in rows)
-        rows = [row for row in rows if _preset(row) == preset]
-        if not rows:
-            raise ValueError(
-                f"No row in {where} has the preset {preset!r}. There are: {', '.join(presets)}."
-            )
-    newest, *others = _runs(rows)
+    newest, *others = _runs(_only(rows, "preset", [] if preset is None else [preset]))
     found = results_of(newest)
     kept = _only(_only(found.rows, "method", methods), "dataset", datasets)
     left_out = "; ".join(map(_in_words, others))
     notes = (f"This is the newest run. Left out: {left_out}. Choose with --preset.",) if others else ()
-    return Results(kept, found.experiment, found.origin, notes)
+    return Results(tuple(kept), found.experiment, found.origin, notes)
 
 
 def results_of(rows: Sequence[Row]) -> Results:
@@ -127,17 +120,18 @@ def _runs(rows: Sequence[Row]) -> list[list[Row]]:
     return [run[::-1] for run in runs.values()]
 
 
-def _only(rows: tuple[Row, ...], field: str, names: Sequence[str]) -> tuple[Row, ...]:
-    if not names:
-        return rows
-    known = {row[field].casefold(): row[field] for row in rows}
-    for name in names:
-        if name.casefold() not in known:
-            raise ValueError(
-                f"No row has the {field} {name!r}. There are: {', '.join(known.values())}."
-            )
-    wanted = {name.casefold() for name in names}
-    return tuple(row for row in rows if row[field].casefold() in wanted)
+def _only(rows: Sequence[Row], field: str, names: Sequence[str]) -> Sequence[Row]:
+    """Return the rows with one of the names; no names are all."""
+
+    def value(row: Row) -> str:
+        return str(_preset(row) if field == "preset" else row[field])
+
+    known = {value(row).casefold(): value(row) for row in rows}
+    wanted = {name.casefold(): name for name in names}
+    for name in wanted.keys() - known.keys():
+        there = ", ".join(known.values())
+        raise ValueError(f"No row has the {field} {wanted[name]!r}. There are: {there}.")
+    return [row for row in rows if value(row).casefold() in wanted] if names else rows
 
 
 def _preset(row: Row) -> Any:

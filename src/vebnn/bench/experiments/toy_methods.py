@@ -11,7 +11,7 @@ from rich.console import Console
 from vebnn.bench.experiments.toy import NUM_ROWS
 from vebnn.bench.figures.curve import Curve
 from vebnn.bench.figures.strategies import plot_strategies
-from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, Method, find_method
+from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, find_method
 from vebnn.bench.render.sheet import Sheet, cells
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
@@ -34,14 +34,6 @@ COLUMNS = {
 }
 
 
-def find_methods(names: Sequence[str]) -> list[Method]:
-    """Return methods by name; ``all`` stands for every one."""
-    if not names:
-        raise ValueError("The comparison needs at least one method, or all. Got none.")
-    wanted = ALL if [name.casefold() for name in names] == ["all"] else names
-    return [find_method(name) for name in wanted]
-
-
 def score_method(method: str, seed: int) -> Row:
     """Fit one method to the data of one seed; return its scores and its curve for the figure."""
     data = load_toy(NUM_ROWS, random_state=seed)
@@ -55,10 +47,13 @@ def bench_methods(
 ) -> list[Row]:
     """Score methods on seeds 0, 1, …, print the table, draw the figure, return the rows."""
     require_whole("seeds", num_seeds, 1)
-    methods = find_methods(names)
+    if not names:
+        raise ValueError("The comparison needs at least one method, or all. Got none.")
+    wanted = ALL if [name.casefold() for name in names] == ["all"] else names
+    methods = [find_method(name).name for name in wanted]
     rows = run_cases(
         ResultsFile(path, stamp("toy methods", num_rows=NUM_ROWS, num_fresh=NUM_FRESH)),
-        [{"method": one.name, "seed": seed} for one in methods for seed in range(num_seeds)],
+        [{"method": method, "seed": seed} for method in methods for seed in range(num_seeds)],
         score_method,
         console,
     )

@@ -164,9 +164,9 @@ def test_verdicts(tmp_path: Path) -> None:
     )
     assert "NOT" not in text
     row = {"material": 1, "num_paths": 5, "rmse_percent": 5.0, "wasserstein": 0.2, "epistemic_std": 1.0}
-    rival = row | {"method": "MVE (Ensembles)", "wasserstein": 0.1}
+    joint = row | {"method": "MVE (Ensembles)", "wasserstein": 0.1}
     mean_only = row | {"method": "ME (MSE)", "rmse_percent": 4.0}
-    lines = claims([row | {"method": "VeBNN (pSGLD)"}, rival, mean_only])
+    lines = claims([row | {"method": "VeBNN (pSGLD)"}, joint, mean_only])
     assert "WA of VeBNN (pSGLD) 0.2000, NOT lower than MVE (Ensembles) 0.1000" in lines[0]
     assert "NOT within 5 %" in lines[1]
 

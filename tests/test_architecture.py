@@ -14,8 +14,8 @@ FILES = sorted(ROOT.rglob("*.py"))
 LEVELS = (
     {"core"},
     {"serialization"},
-    {"networks", "likelihoods", "datasets", "metrics", "prediction"},
-    {"training", "calibration"},
+    {"networks", "likelihoods", "metrics", "prediction"},
+    {"datasets", "training", "calibration"},
     {"inference"},
     {"strategies"},
     {"presets"},
@@ -62,6 +62,18 @@ def test_imports_only_go_down(path: Path) -> None:
         # Names such as vebnn.MLP are the public face, which only the top may use.
         assert there in LEVEL_OF, f"{path} imports {there}, which is no room"
         assert LEVEL_OF[there] < LEVEL_OF[here], f"{here} must not import {there}"
+
+
+def test_only_two_commands_name_the_rig() -> None:
+    """Nothing outside ``bench/`` imports it, not even lazily, but for its commands."""
+    commands = {"cli/bench.py", "cli/bench_table.py", "cli/simulate.py"}
+    outside = [path for path in FILES if room_of(path) != "bench"]
+    named = {path.relative_to(ROOT).as_posix() for path in outside if "bench" in imported_rooms(path)}
+    assert named == commands
+    for name in commands:
+        body = ast.parse((ROOT / name).read_text()).body
+        imports = [node for node in body if isinstance(node, ast.ImportFrom)]
+        assert not any("vebnn.bench" in (node.module or "") for node in imports)
 
 
 def test_rule_sees_the_imports() -> None:

@@ -44,7 +44,7 @@ def test_command_prints_and_writes(rows: Path) -> None:
     assert "a: its file is not here" in lines
     assert "The cooperative mean is better in 2 of 2 combinations of pair and data set." in lines
     assert any(line.startswith("VeBNN (pSGLD) 2 of 2 16–0–0") for line in lines)
-    assert "VeBNN and what one would use instead" in lines
+    assert "VeBNN and the baselines" in lines
     assert finished.stdout.splitlines()[-1].startswith("Written: tables/tables.md")
     assert "paper -1.27" in (folder / "tables.md").read_text()
 
@@ -129,4 +129,4 @@ def test_rows_of_sequences_make_tables_of_their_own_metrics(tmp_path: Path) -> N
     assert f"| method | {' | '.join(columns)} | rank |" in text
     assert "0.1100 (0.0100)" in text
     assert "Does cooperation help? WA" in text
-    assert "No row has a number for epistemic_log_likelihood, epistemic_coverage" in finished.stdout
+    assert "No row has a number for noise_ratio, epistemic_log_likelihood" in finished.stdout

@@ -11,6 +11,7 @@ import pytest
 
 import vebnn
 from tests.support.commands import environment, one_sentence, run
+from vebnn.bench.results import RESULTS_VERSION
 from vebnn.cli import app
 
 
@@ -42,7 +43,7 @@ def test_bench_toy_resumes_where_it_was_cut_off(tmp_path: Path) -> None:
     whole = path.read_bytes()
     before = json.loads(whole)
     assert before["seed"] == 0
-    assert before["version"] == vebnn.__version__
+    assert before["results_version"] == RESULTS_VERSION
     # The run of the next seed was killed while it wrote its line.
     path.write_bytes(whole + whole[: len(whole) // 2])
     second = run("bench", "toy", "--seeds", "2", "--out", str(path))

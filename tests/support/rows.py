@@ -9,8 +9,7 @@ from vebnn.bench.comparison.reading import Results
 
 STAMP = {
     "experiment": "uci",
-    "version": "0.1.0",
-    "source": "0123456789abcdef",
+    "results_version": 1,
     "settings": {"preset": "standard"},
 }
 

@@ -1,6 +1,6 @@
-"""What a method says about new rows, and how good that is."""
+"""The forecast that every compared method returns, and its scores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,18 +20,22 @@ LEVEL = 0.95
 
 
 class Forecast(NamedTuple):
-    """A prediction of any method, of the shape of the targets and in their units."""
+    """A prediction with the shape and the units of the targets."""
 
     mean: np.ndarray
-    variance: np.ndarray  # of a new observation: noise and ignorance
+    variance: np.ndarray  # of a new observation: aleatoric and epistemic
     interval: tuple[np.ndarray, np.ndarray] | None = None  # of 95 %; None: the Gaussian's
-    notes: Mapping[str, Any] = {}  # kept in the row of results, for those who look closer
+    notes: Mapping[str, Any] = {}  # copied to the row of results
+
+
+# Takes training inputs, training targets, new inputs and a seed.
+Forecaster = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Forecast]
 
 
 def scores(forecast: Forecast, y: np.ndarray) -> dict[str, Any]:
-    """Return the numbers of a row: the paper's four, and those it leaves out.
+    """Return the numbers of a row: the paper's four, CRPS, ECE and interval score.
 
-    The density is Gaussian, as the paper's TLL takes it, whatever the method believes.
+    The density is Gaussian for every method, as in the paper's TLL.
     """
     mean, variance = forecast.mean, forecast.variance
     half = special.ndtri((1 + LEVEL) / 2) * np.sqrt(variance)

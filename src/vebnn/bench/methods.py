@@ -1,7 +1,7 @@
 """The paper's names: ``"VeBNN (pSGLD)"`` is one specification, for tables, command line and docs.
 
-A method is a strategy (joint or cooperative) and an engine; two axes give nearly every row of the
-paper's tables.
+A method of this library is a strategy (joint or cooperative) and an inference engine. Methods of other
+libraries are in :mod:`vebnn.bench.baselines`.
 """
 
 from collections.abc import Mapping
@@ -15,22 +15,15 @@ from vebnn.estimators.joint import BETAS
 
 @dataclass(frozen=True)
 class Method:
-    """What a name stands for.
+    """A method of this library."""
 
-    Args:
-      name: as in the paper's tables.
-      strategy: ``"joint"`` or ``"cooperative"``.
-      engine: the paper's name of the engine, or nothing for a single network.
-      arguments: of the estimator.
-    """
-
-    name: str
+    name: str  # as in the paper's tables
     strategy: Literal["joint", "cooperative"]
-    engine: str | None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    engine: str | None  # the paper's name of the inference engine; ``None`` is a single network
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # of the estimator
 
     def make(self, **more: Any) -> Regressor:
-        """Return the estimator, not fitted; arguments given here have the last word."""
+        """Return the estimator, not fitted; ``more`` arguments override those of the method."""
         estimator = JointRegressor if self.strategy == "joint" else VeBNNRegressor
         return estimator(**{**self.arguments, **more})
 
@@ -75,12 +68,12 @@ def _all() -> list[Method]:
 
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _all()})
 
-# What "all" stands for in comparisons: a fixed β is for those who ask for it by name.
+# The group "all" leaves out the methods with a fixed β.
 ALL = tuple(name for name in METHODS if "=" not in name)
 
 
 def find_method(name: str) -> Method:
-    """Return the method of a name; capitals and spaces do not matter, and "beta" may stand for "β".
+    """Return a method by name; case and spaces are ignored, and "beta" may stand for "β".
 
     Raises:
       ValueError: if no method has this name.

@@ -8,29 +8,30 @@ from rich.console import Console
 
 from vebnn.cli.groups import listed, new_group
 
-Mix = Annotated[
-    bool, typer.Option("--mix", help="Count rows of the file that other versions of the code made.")
+Seeds = Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")]
+Rows = Annotated[Path, typer.Option("--out", help="File of rows, one line per fit.")]
+Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
+Jobs = Annotated[
+    int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
 ]
 
-bench = new_group("Compute the numbers this project claims; an interrupted run is resumed.")
+bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
 
 
 @bench.command("toy")
 def bench_toy(
-    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 10,
+    seeds: Seeds = 10,
     methods: Annotated[
         str | None,
         typer.Option(help='Compare methods: names such as "VeBNN (pSGLD),MVE (pSGLD)", or all.'),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="File of rows; results/toy.jsonl or toy-methods.jsonl unless given."),
+        typer.Option(help="File of rows; results/toy.jsonl or toy-methods.jsonl by default."),
     ] = None,
-    figures: Annotated[Path, typer.Option(help="Folder for the figure of a comparison.")] = Path(
-        "results"
-    ),
+    figures: Figures = Path("results"),
 ) -> None:
-    """Compare with the truth and an oracle on the one-dimensional example, or methods with another."""
+    """Compare the default model, or several methods, with the truth of the one-dimensional example."""
     from vebnn.bench.experiments import toy, toy_methods
 
     if methods is None:
@@ -46,13 +47,11 @@ def bench_sweep(
         str, typer.Option(help="Kinds of noise, separated by commas.")
     ] = "heteroscedastic,homoscedastic",
     methods: Annotated[
-        str, typer.Option(help="Names of methods; those of the paper's figures unless given.")
+        str, typer.Option(help="Names of methods; those of the paper's figures by default.")
     ] = "",
-    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … for every number of points.")] = 5,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
-        "results/sweep.jsonl"
-    ),
-    figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
+    seeds: Seeds = 5,
+    out: Rows = Path("results/sweep.jsonl"),
+    figures: Figures = Path("results"),
 ) -> None:
     """Follow methods from 5 to 500 points of the one-dimensional example."""
     from vebnn.bench.experiments import sweep
@@ -62,13 +61,9 @@ def bench_sweep(
 
 @bench.command("modes")
 def bench_modes(
-    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 3,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per seed.")] = Path(
-        "results/two-modes.jsonl"
-    ),
-    figures: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("results"),
+    seeds: Seeds = 3, out: Rows = Path("results/two-modes.jsonl"), figures: Figures = Path("results")
 ) -> None:
-    """Compare with the truth where the noise has two modes."""
+    """Compare the mixture model with the truth where the noise has two modes."""
     from vebnn.bench.experiments import two_modes
 
     two_modes.bench_two_modes(seeds, out, Console(), figures)
@@ -82,7 +77,7 @@ def bench_uci(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names as in the paper's tables, separated by commas; or paper, peers, all; or "
+            help="Names as in the paper's tables, separated by commas; or paper, baselines, all; or "
             "module:function for a method of your own."
         ),
     ] = "VeBNN (pSGLD)",
@@ -90,24 +85,20 @@ def bench_uci(
     preset: Annotated[
         str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")
     ] = "standard",
-    engine: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
-    jobs: Annotated[
-        int | None, typer.Option(help="Fits at once; as many as there are cores unless given.")
-    ] = None,
+    backend: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
+    engine: Annotated[str | None, typer.Option(hidden=True)] = None,  # the former name of --backend
+    jobs: Jobs = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
-        "results/uci.jsonl"
-    ),
-    mix: Mix = False,
+    out: Rows = Path("results/uci.jsonl"),
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
     from vebnn.bench.comparison.measures import usual_metrics
     from vebnn.bench.comparison.reading import read_results
     from vebnn.bench.comparison.summary import summarise
     from vebnn.bench.experiments import uci
-    from vebnn.bench.render.terminal import print_document
+    from vebnn.bench.render.terminal import print_document, print_lines
 
     console = Console()
     uci.bench_uci(
@@ -117,14 +108,13 @@ def bench_uci(
         console,
         methods=listed(methods),
         preset=preset,
-        engine=engine,
+        backend=engine or backend,
         jobs=jobs,
         scheduler=scheduler,
-        mix=mix,
     )
-    summary = summarise(read_results([out], preset=preset, mix=mix), usual_metrics("uci"))
+    summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
-    console.print(f"Rows: {out}", highlight=False, soft_wrap=True)
+    print_lines(console, f"Rows: {out}")
 
 
 @bench.command("plasticity")
@@ -134,7 +124,7 @@ def bench_plasticity(
         str, typer.Option(help="Numbers of training paths, separated by commas.")
     ] = "50,100,200,400,600,800,1000",
     methods: Annotated[
-        str, typer.Option(help="Names of methods; those of the paper's figure unless given.")
+        str, typer.Option(help="Names of methods; those of the paper's figure by default.")
     ] = "",
     repeats: Annotated[
         str, typer.Option(help="Random choices of training paths: one number, or one per size.")
@@ -143,15 +133,9 @@ def bench_plasticity(
     ablation: Annotated[
         str | None, typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, rounds or size.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="File of rows, one line per fit.")] = Path(
-        "results/plasticity.jsonl"
-    ),
-    figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
-    jobs: Annotated[
-        int | None,
-        typer.Option(help="Fits at once, a core each; 1 gives one fit all cores."),
-    ] = None,
-    mix: Mix = False,
+    out: Rows = Path("results/plasticity.jsonl"),
+    figures: Figures = Path("results"),
+    jobs: Jobs = None,
 ) -> None:
     """Learn the stress of a strain history, where the true mean and noise are known."""
     from vebnn.bench.experiments import plasticity
@@ -167,18 +151,12 @@ def bench_plasticity(
         figures,
         Console(),
         jobs=jobs,
-        mix=mix,
     )
 
 
 @bench.command("active")
-def bench_active(
-    seeds: Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")] = 20,
-    out: Annotated[Path, typer.Option(help="File of rows; the figure is put beside it.")] = Path(
-        "results/active.jsonl"
-    ),
-) -> None:
-    """Ask for measurements by ignorance, by total uncertainty and at random."""
+def bench_active(seeds: Seeds = 20, out: Rows = Path("results/active.jsonl")) -> None:
+    """Query measurements by epistemic, by total uncertainty and at random; draws beside the rows."""
     from vebnn.bench.experiments import active
 
     active.bench_active(seeds, out, Console())

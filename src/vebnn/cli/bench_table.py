@@ -22,7 +22,6 @@ Metrics = Annotated[
 Preset = Annotated[str | None, typer.Option(help="Only rows that were made with this preset.")]
 Methods = Annotated[str, typer.Option(help="Only these methods, separated by commas.")]
 Datasets = Annotated[str, typer.Option(help="Only these data sets, separated by commas.")]
-Mix = Annotated[bool, typer.Option("--mix", help="Put rows of different runs into one table.")]
 Paper = Annotated[
     bool | None,
     typer.Option(
@@ -39,7 +38,6 @@ def table(
     preset: Preset = None,
     methods: Methods = "",
     datasets: Datasets = "",
-    mix: Mix = False,
     paper: Paper = None,
 ) -> None:
     """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
@@ -51,9 +49,7 @@ def table(
     chosen = find_metrics(listed(metric)) if metric else None
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
-    results = read_results(
-        files, preset=preset, mix=mix, methods=listed(methods), datasets=listed(datasets)
-    )
+    results = read_results(files, preset=preset, methods=listed(methods), datasets=listed(datasets))
     summary = summarise(results, chosen or usual_metrics(results.experiment))
     written = [] if out is None else write_summary(summary, out, paper=paper)
     print_document(summary.document(paper=paper is True), Console())

@@ -5,16 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
 from vebnn.cli.groups import Interrupted, new_group
+from vebnn.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from vebnn.bench.simulators.plasticity.plan import Plan
@@ -52,16 +46,7 @@ def simulate_plasticity(
     plan = Plan(material, train, test, sves, grid, steps, seed, Solver(max_newton=max_newton))
     out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the long run
     console = Console()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=32),
-        MofNCompleteColumn(),
-        TextColumn("paths"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-    )
+    bar = progress_bar("paths", console=console)
     if show:
         _show(plan, out, bar)
     else:

@@ -18,7 +18,7 @@ import joblib
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.devices import available_cores
 
-ENGINES = ("local", "dask", "ray")
+BACKENDS = ("local", "dask", "ray")
 # One core per fit. Read by a worker when it first imports vebnn and JAX. Without PJRT_NPROC XLA cuts
 # elementwise work in as many pieces as there are cores, and workers wait for each other's cores: each
 # fit then takes twice as long.
@@ -33,7 +33,7 @@ def spread(
     function: Callable[[Any], Any],
     cases: Sequence[Any],
     *,
-    engine: str = "local",
+    backend: str = "local",
     jobs: int | None = None,
     scheduler: str | None = None,
 ) -> Iterator[tuple[Any, Any]]:
@@ -42,17 +42,17 @@ def spread(
     Args:
       function: importable by other processes.
       cases: their arguments.
-      engine: ``"local"`` (processes of this machine), ``"dask"`` or ``"ray"``.
+      backend: ``"local"`` (processes of this machine), ``"dask"`` or ``"ray"``.
       jobs: how many at once; ``None`` takes as many as there are cores, or the cluster has.
       scheduler: address of a running Dask scheduler or Ray head; ``None`` starts one here.
     """
-    require_one_of("engine", engine, ENGINES)
+    require_one_of("backend", backend, BACKENDS)
     if jobs is not None:
         require_whole("jobs", jobs, 1)
     jobs = jobs or available_cores()
     # Machines of a cluster are not ours: their workers go on to other work.
-    alone = engine == "local" and jobs <= available_cores()
-    with _backend(engine, jobs, scheduler) as parallel:
+    alone = backend == "local" and jobs <= available_cores()
+    with _parallel(backend, jobs, scheduler) as parallel:
         work = partial(_with_case, function, path=list(sys.path), keep_to_a_core=alone)
         tasks = [joblib.delayed(work)(case) for case in cases]
         for chunk in _chunks(tasks, parallel):
@@ -105,13 +105,13 @@ def _chunks(tasks: list, parallel: joblib.Parallel) -> Iterable[list]:
 
 
 @contextmanager
-def _backend(engine: str, jobs: int, scheduler: str | None) -> Iterator[joblib.Parallel]:
+def _parallel(backend: str, jobs: int, scheduler: str | None) -> Iterator[joblib.Parallel]:
     with ExitStack() as stack:
         stack.enter_context(_environment(_ONE_CORE))
         options: dict[str, Any] = {"return_as": "generator_unordered"}
-        if engine == "local":
+        if backend == "local":
             stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs))
-        elif engine == "dask":
+        elif backend == "dask":
             stack.enter_context(_dask(jobs, scheduler))
             stack.enter_context(joblib.parallel_config("dask"))
         else:
@@ -127,7 +127,7 @@ def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise ValueError(
-            'The engine "dask" needs the package distributed. Install it with: '
+            'The backend "dask" needs the package distributed. Install it with: '
             "pip install 'vebnn[dask]'."
         ) from None
     if scheduler is not None:
@@ -147,7 +147,7 @@ def _start_ray(jobs: int, scheduler: str | None) -> None:
         from ray.util.joblib import register_ray
     except ImportError:
         raise ValueError(
-            "The engine \"ray\" needs the package ray. Install it with: pip install 'vebnn[ray]'."
+            "The backend \"ray\" needs the package ray. Install it with: pip install 'vebnn[ray]'."
         ) from None
     register_ray()
     if not ray.is_initialized():

@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as RichProgress
+from rich.progress import TaskID
 
+from vebnn.core.progress import progress_bar
 from vebnn.core.signals import Interrupts
 from vebnn.training.stage import Observer
 
@@ -59,14 +52,7 @@ class Progress(Observer):
     """One bar per stage, on the terminal."""
 
     def __init__(self) -> None:
-        self._bars = RichProgress(
-            TextColumn("{task.description:<22}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("epochs · {task.fields[message]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
+        self._bars = progress_bar("epochs · {task.fields[message]}")
         self._tasks: dict[str, TaskID] = {}
         self._bars.start()
 

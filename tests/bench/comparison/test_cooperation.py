@@ -3,15 +3,15 @@ import pytest
 from scipy.stats import wilcoxon
 
 from tests.support.rows import results, rows_of
-from vebnn.bench.comparison.baselines import contestants, peer_ranks
-from vebnn.bench.comparison.cooperation import combinations_won, duels
+from vebnn.bench.comparison.baseline_ranks import baseline_ranks, ranked_methods
+from vebnn.bench.comparison.cooperation import combinations_won, paired_comparisons
 from vebnn.bench.comparison.measures import METRICS
 
 NAMES = ("boston", "concrete", "energy", "power", "wine-red", "yacht")
 
 
 def test_counts_by_hand() -> None:
-    (duel,) = duels(
+    (pair,) = paired_comparisons(
         results(
             rows_of("yacht", "VeBNN (pSGLD)", [1.0, 2.0, 3.0, 9.0]),
             rows_of("yacht", "MVE (pSGLD)", [0.0, 2.0, 4.0]),
@@ -21,20 +21,20 @@ def test_counts_by_hand() -> None:
         ),
         METRICS["tll"],
     )
-    assert (duel.engine, duel.cooperative, duel.joint) == ("pSGLD", "VeBNN (pSGLD)", "MVE (pSGLD)")
+    assert (pair.engine, pair.cooperative, pair.joint) == ("pSGLD", "VeBNN (pSGLD)", "MVE (pSGLD)")
     # The fourth split of yacht and all of energy have no partner.
-    assert duel.score == (2, 2, 1)
-    assert duel.by_dataset["yacht"][:4] == (0.0, 1, 1, 1)
-    assert duel.by_dataset["boston"][:4] == (-0.5, 1, 1, 0)
-    assert (duel.better_on, len(duel.by_dataset)) == (0, 2)
-    assert duel.over_means.p_value is None
-    assert duel.over_pairs.num_pairs == 5
+    assert pair.score == (2, 2, 1)
+    assert pair.by_dataset["yacht"][:4] == (0.0, 1, 1, 1)
+    assert pair.by_dataset["boston"][:4] == (-0.5, 1, 1, 0)
+    assert (pair.better_on, len(pair.by_dataset)) == (0, 2)
+    assert pair.over_means.p_value is None
+    assert pair.over_pairs.num_pairs == 5
 
 
 def test_p_values_are_scipys_on_raw_arrays(rng) -> None:
     ours = {name: rng.standard_normal(8) + 0.4 for name in NAMES}
     theirs = {name: rng.standard_normal(8) for name in NAMES}
-    (duel,) = duels(
+    (pair,) = paired_comparisons(
         results(
             *(rows_of(name, "VeBNN (BBB)", ours[name]) for name in NAMES),
             *(rows_of(name, "MVE (BBB)", theirs[name]) for name in NAMES),
@@ -43,18 +43,18 @@ def test_p_values_are_scipys_on_raw_arrays(rng) -> None:
     )
     for name in NAMES:
         expected = wilcoxon(ours[name], theirs[name]).pvalue
-        assert duel.by_dataset[name].test.p_value == pytest.approx(expected)
+        assert pair.by_dataset[name].test.p_value == pytest.approx(expected)
     gains = np.array([ours[name] - theirs[name] for name in NAMES])
-    assert duel.over_means.p_value == pytest.approx(wilcoxon(gains.mean(1)).pvalue)
-    assert duel.over_pairs.p_value == pytest.approx(wilcoxon(gains.ravel()).pvalue)
-    assert combinations_won([duel]) == (int(np.sum(gains.mean(1) > 0)), 6)
+    assert pair.over_means.p_value == pytest.approx(wilcoxon(gains.mean(1)).pvalue)
+    assert pair.over_pairs.p_value == pytest.approx(wilcoxon(gains.ravel()).pvalue)
+    assert combinations_won([pair]) == (int(np.sum(gains.mean(1) > 0)), 6)
 
 
 def test_errors_of_all_units_count_the_same(rng) -> None:
     ours = rng.uniform(0.5, 1.5, (6, 6))
     theirs = rng.uniform(0.5, 1.5, (6, 6))
     scales = np.array([1e-3, 1e3, 1.0, 1e-2, 10.0, 0.1])[:, None]
-    (duel,) = duels(
+    (pair,) = paired_comparisons(
         results(
             *(
                 rows_of(name, method, values, "rmse")
@@ -66,44 +66,46 @@ def test_errors_of_all_units_count_the_same(rng) -> None:
     )
     shares = (theirs - ours) / ((theirs + ours) / 2)
     expected = wilcoxon(shares.ravel()).pvalue
-    assert duel.over_pairs.p_value == pytest.approx(expected)
+    assert pair.over_pairs.p_value == pytest.approx(expected)
     # With the units, the data set in thousands would have the last word.
     assert wilcoxon((scales * (theirs - ours)).ravel()).pvalue != pytest.approx(expected, rel=0.1)
 
 
 def test_advantage_of_an_error_is_a_share() -> None:
-    (duel,) = duels(
+    (pair,) = paired_comparisons(
         results(
             rows_of("yacht", "VeBNN (BBB)", [1.0], "crps"), rows_of("yacht", "MVE (BBB)", [3.0], "crps")
         ),
         METRICS["crps"],
     )
     # 3 − 1, in shares of their average 2.
-    assert duel.by_dataset["yacht"].advantage == pytest.approx(1)
-    assert duel.better_on == 1
+    assert pair.by_dataset["yacht"].advantage == pytest.approx(1)
+    assert pair.better_on == 1
 
 
-def test_every_joint_variant_of_the_engine_is_an_opponent() -> None:
+def test_every_joint_variant_of_the_engine_is_compared() -> None:
     names = ("MVE (Ensembles)", "MVE (Natural / Ensembles)", "VeBNN (Ensembles)", "VeBNN (pSGLD)", "GP")
-    found = duels(results(*(rows_of("yacht", name, [1.0]) for name in names)), METRICS["tll"])
-    assert [(duel.cooperative, duel.joint) for duel in found] == [
+    found = paired_comparisons(
+        results(*(rows_of("yacht", name, [1.0]) for name in names)), METRICS["tll"]
+    )
+    assert [(pair.cooperative, pair.joint) for pair in found] == [
         ("VeBNN (Ensembles)", "MVE (Ensembles)"),
         ("VeBNN (Ensembles)", "MVE (Natural / Ensembles)"),
     ]
 
 
-def test_peers_are_ranked_among_each_other() -> None:
+def test_vebnn_is_ranked_among_deep_ensembles_and_baselines() -> None:
     def rows(method: str, tll: float, crps: float) -> list[dict]:
         return [row for name in ("yacht", "boston") for row in rows_of(name, method, [tll], crps=crps)]
 
     given = results(
         rows("VeBNN (pSGLD)", 3.0, 0.1),
-        rows("MVE (pSGLD)", 9.0, 0.0),  # not a contestant: neither ours, nor a peer, nor deep ensembles
+        rows("MVE (pSGLD)", 9.0, 0.0),  # not ranked: neither ours, nor a baseline, nor deep ensembles
         rows("MVE (Ensembles)", 2.0, 0.2),
         rows("NGBoost", 1.0, 0.05),
     )
-    assert contestants(given) == ["VeBNN (pSGLD)", "MVE (Ensembles)", "NGBoost"]
-    ranks = peer_ranks(given)
+    assert ranked_methods(given) == ["VeBNN (pSGLD)", "MVE (Ensembles)", "NGBoost"]
+    ranks = baseline_ranks(given)
     assert ranks["tll"].average == {"VeBNN (pSGLD)": 1, "MVE (Ensembles)": 2, "NGBoost": 3}
     assert ranks["crps"].average == {"VeBNN (pSGLD)": 2, "MVE (Ensembles)": 3, "NGBoost": 1}
-    assert peer_ranks(results(rows("VeBNN (pSGLD)", 1.0, 1.0), rows("MVE (pSGLD)", 1.0, 1.0))) == {}
+    assert baseline_ranks(results(rows("VeBNN (pSGLD)", 1.0, 1.0), rows("MVE (pSGLD)", 1.0, 1.0))) == {}

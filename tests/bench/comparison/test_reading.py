@@ -23,7 +23,7 @@ def test_rows_by_method_data_set_and_split(tmp_path: Path) -> None:
     assert found.scores("tll", "b", "yacht") == {0: 2.0}
     assert found.scores("rmse", "b", "yacht") == {}
     assert (found.experiment, found.notes) == ("uci", ())
-    assert found.origin == "uci preset standard vebnn 0.1.0 source 0123456789abcdef (3 rows)"
+    assert found.origin == "uci, preset standard, results version 1 (3 rows)"
 
 
 def test_newest_run_is_the_one_written_last_and_it_is_said(tmp_path: Path) -> None:
@@ -32,13 +32,13 @@ def test_newest_run_is_the_one_written_last_and_it_is_said(tmp_path: Path) -> No
     found = read_results([path])
     assert found.scores("tll", "a", "yacht") == {0: 2.0}
     (note,) = found.notes
-    assert "Left out: uci preset quick vebnn 0.1.0 source 0123456789abcdef (2 rows)" in note
+    assert "Left out: uci, preset quick, results version 1 (2 rows)" in note
     # A run that is taken up again is the newest.
     again = write(tmp_path / "again.jsonl", rows_of("yacht", "a", [2.0]), old[:1], old[1:])
     assert read_results([again]).scores("tll", "a", "yacht") == {0: 1.0, 1: 1.0}
 
 
-@pytest.mark.parametrize("stamp", [{"source": "x"}, {"version": "9"}, {"experiment": "mine"}])
+@pytest.mark.parametrize("stamp", [{"results_version": 2}, {"experiment": "mine"}])
 def test_whatever_differs_in_the_stamp_is_not_mixed(stamp: dict, tmp_path: Path) -> None:
     path = write(
         tmp_path / "rows.jsonl",
@@ -58,18 +58,6 @@ def test_preset_is_chosen(tmp_path: Path) -> None:
     assert found.notes == ()
     with pytest.raises(ValueError, match=r"preset 'paper'\. There are: quick, standard"):
         read_results([path], preset="paper")
-
-
-def test_mixed_runs_do_not_mix_within_a_cell(tmp_path: Path) -> None:
-    old = other_run(
-        [*rows_of("yacht", "a", [1.0, 1.0, 1.0]), *rows_of("yacht", "b", [5.0])], source="old"
-    )
-    path = write(tmp_path / "rows.jsonl", old, rows_of("yacht", "a", [2.0]))
-    found = read_results([path], mix=True)
-    assert found.scores("tll", "a", "yacht") == {0: 2.0}
-    assert found.scores("tll", "b", "yacht") == {0: 5.0}
-    assert "together" in found.notes[0]
-    assert "source old" in found.origin
 
 
 def test_files_are_put_together_and_later_rows_replace_earlier(tmp_path: Path) -> None:

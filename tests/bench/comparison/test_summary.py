@@ -9,9 +9,9 @@ from rich.console import Console
 from tests.support.rows import results, rows_of, skipped
 from vebnn.bench.comparison.measures import METRICS, find_metrics
 from vebnn.bench.comparison.metric_sheet import letter, metric_sheet
+from vebnn.bench.comparison.metric_table import compare
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.comparison.summary import summarise, write_summary
-from vebnn.bench.comparison.tables import compare
 from vebnn.bench.render.sheet import Cell, Sheet
 from vebnn.bench.render.terminal import print_document
 
@@ -98,8 +98,8 @@ def test_files_hold_the_same_numbers(given: Results, tmp_path: Path) -> None:
     assert ours["difference"] == pytest.approx(np.mean(WAVE) - 0.5 + 1.27)
     assert (ours["place"], ours["against_family"], ours["splits"]) == ("best", "+", 8)
     assert table.loc["tll", "MVE (pSGLD)", "carbon"]["skipped"] == "the file is missing"
-    duels = pandas.read_csv(tmp_path / "new" / "cooperation.csv")
-    assert duels[["metric", "wins", "losses"]].to_numpy().tolist() == [["tll", 8, 0], ["crps", 8, 0]]
+    pairs = pandas.read_csv(tmp_path / "new" / "cooperation.csv")
+    assert pairs[["metric", "wins", "losses"]].to_numpy().tolist() == [["tll", 8, 0], ["crps", 8, 0]]
     markdown = (tmp_path / "new" / "tables.md").read_text()
     assert f"<u>***{np.mean(WAVE) - 0.5:.2f} (0.14)***</u><sup>\\*+</sup><br>paper -1.27" in markdown
     assert "No row has a number for rmse." in markdown

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from vebnn.bench.experiments import active
+from vebnn.bench.render.terminal import print_sheet
 from vebnn.datasets.toy import true_mean, true_noise_std
 from vebnn.prediction import Components, Prediction
 
@@ -55,7 +56,7 @@ def test_a_curve_has_the_error_of_every_round() -> None:
 
 @pytest.mark.usefixtures("fake")
 def test_each_method_asks_where_its_score_is() -> None:
-    asked = {method: np.array(active.learn(0, method)["asked"]) for method in active.METHODS}
+    asked = {method: np.array(active.learn(0, method)["asked"]) for method in active.ACQUISITIONS}
     for method in ("epistemic", "bald"):
         assert np.abs(asked[method] - 3).max() < 2.5  # in the hole
     assert asked["total"].min() > 8.8  # the 24 noisiest places there are
@@ -79,7 +80,7 @@ def test_measurements_are_new_ones_with_noise(monkeypatch: pytest.MonkeyPatch) -
 def test_bench_writes_rows_and_figure_and_is_resumed(tmp_path: Path, console: Console) -> None:
     path = tmp_path / "new" / "curves.jsonl"
     rows = active.bench_active(2, path, console)
-    assert len(rows) == len(path.read_text().splitlines()) == 2 * len(active.METHODS)
+    assert len(rows) == len(path.read_text().splitlines()) == 2 * len(active.ACQUISITIONS)
     assert (path.parent / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert (path.parent / "curves.svg").exists()
     text = console.file.getvalue()  # type: ignore[attr-defined]
@@ -94,7 +95,7 @@ def test_table_compares_seed_by_seed(console: Console) -> None:
     flat = np.ones((3, active.NUM_ROUNDS + 1))
     errors = {"epistemic": flat, "total": flat * np.array([[2.0], [3.0], [0.4]])}
     asked = {"epistemic": np.array([1.0, 9.0]), "total": np.array([8.0, 8.5, 9.0, 1.0])}
-    console.print(active.bench_table(errors, asked))
+    print_sheet(active.methods_sheet(errors, asked), console)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     (total,) = [line for line in lines if line.split()[:1] == ["total"]]
     # Curve 1.80; behind by 1, 2 and −0.6: 0.80 on average, with standard error √(1.72/3).
@@ -106,7 +107,7 @@ def test_table_compares_seed_by_seed(console: Console) -> None:
 
 
 def test_no_seeds_is_an_error(tmp_path: Path, console: Console) -> None:
-    with pytest.raises(ValueError, match=r"`num_seeds` must be a whole number of at least 1. Got 0"):
+    with pytest.raises(ValueError, match=r"`seeds` must be a whole number of at least 1. Got 0"):
         active.bench_active(0, tmp_path / "rows.jsonl", console)
 
 

@@ -11,10 +11,11 @@ from rich.console import Console
 from scipy import stats
 
 from tests.support.commands import run
-from vebnn import GRU, PSGLD, Ensemble, MCDropout, Training
+from vebnn import GRU, Ensemble, MCDropout, Training
+from vebnn.bench.comparison.measures import USUAL
 from vebnn.bench.experiments import plasticity, plasticity_settings
-from vebnn.bench.experiments.plasticity_report import FIELDS, best_variants, verdict
-from vebnn.bench.experiments.plasticity_settings import Settings, make_model, settings_for
+from vebnn.bench.experiments.plasticity_claims import claims
+from vebnn.bench.experiments.plasticity_settings import Lengths, make_model, quick_lengths
 from vebnn.bench.methods import METHODS
 from vebnn.datasets.plasticity import Plasticity
 from vebnn.prediction import Prediction
@@ -77,7 +78,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes longer than all else."""
-    monkeypatch.setattr("vebnn.bench.experiments.plasticity_report.save_figures", lambda *_: [])
+    monkeypatch.setattr(plasticity, "save_figures", lambda *_: [])
 
 
 def bench(folder: Path, **changes) -> tuple[list[dict], str]:
@@ -110,11 +111,12 @@ def test_every_case_is_run_and_none_twice(tmp_path: Path) -> None:
     rows, text = bench(tmp_path)
     assert len(rows) == len(Fake.fits) == 2 * 2 * 3 * 2
     assert "WA of VeBNN (pSGLD)" in text
-    assert "Epistemic ECE, material 2" in text
+    assert "epistemic ECE" in text
+    assert "material 2, 20 paths" in text
     again, same = bench(tmp_path)
     assert len(Fake.fits) == 24
     assert again == rows
-    assert same[same.index("Plasticity,") :] == text[text.index("Plasticity,") :]
+    assert same[same.index("Rows:") :] == text[text.index("Rows:") :]
     # A model that sees more paths sees the same ones first.
     of_repeat = {(size, first) for method, size, first in Fake.fits if method == "ME (MSE)"}
     assert len({first for size, first in of_repeat}) == 4  # two materials, two repeats
@@ -162,9 +164,9 @@ def test_verdicts(tmp_path: Path) -> None:
     )
     assert "NOT" not in text
     row = {"material": 1, "num_paths": 5, "rmse_percent": 5.0, "wasserstein": 0.2, "epistemic_std": 1.0}
-    rival = row | {"method": "MVE (Ensembles)", "wasserstein": 0.1}
+    joint = row | {"method": "MVE (Ensembles)", "wasserstein": 0.1}
     mean_only = row | {"method": "ME (MSE)", "rmse_percent": 4.0}
-    lines = verdict([row | {"method": "VeBNN (pSGLD)"}, rival, mean_only])
+    lines = claims([row | {"method": "VeBNN (pSGLD)"}, joint, mean_only])
     assert "WA of VeBNN (pSGLD) 0.2000, NOT lower than MVE (Ensembles) 0.1000" in lines[0]
     assert "NOT within 5 %" in lines[1]
 
@@ -174,8 +176,8 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
     rows, text = bench(tmp_path, names=[], ablation="loss", materials=[1], sizes=[5])
     assert {name for name, _, _ in Fake.fits} == {"VeBNN (pSGLD)"}
     assert [row["method"] for row in rows[:4]] == ["Gamma", "Gaussian", "β-NLL", "Natural"]
-    assert "WA from best to worst: Gamma" in text
-    assert "WA from best to worst: Gamma" in best_variants(rows)[0]
+    wasserstein = text[text.index("WA (↓)") : text.index("noise ratio")].splitlines()
+    assert next(line for line in wasserstein if "Gamma" in line).split()[-1] == "1.00"  # its rank
     sizes = plasticity.ABLATIONS["size"]
     assert len(sizes) == 8
     assert sizes["2 × 128"] == {"variance_network": GRU((128, 128))}
@@ -192,7 +194,7 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
         ({"repeats": [3, 2, 1]}, r"one number, or one for each of the 2 sizes. Got 3"),
         ({"preset": "slow"}, r"The `preset` must be one of 'paper', 'quick'. Got 'slow'"),
         ({"ablation": "depth"}, r"The `ablation` must be one of 'loss', 'rounds', 'size'"),
-        ({"ablation": "loss"}, r"An ablation is of VeBNN \(pSGLD\) alone\. Got methods ME"),
+        ({"ablation": "loss"}, r"An ablation varies VeBNN \(pSGLD\) alone\. Got methods ME"),
         ({"names": ["VeBNN"]}, r"There is no method 'VeBNN'"),
     ],
 )
@@ -220,21 +222,12 @@ def test_the_papers_settings() -> None:
 @pytest.mark.usefixtures("quick_compilation")
 def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = Training(num_epochs=3)
-    cooperative = {
-        "network": GRU((30,)),
-        "variance_network": GRU((2,)),
-        "num_folds": 2,
-        "mean_training": tiny,
-        "variance_training": tiny,
-        "validation_fraction": 0.2,
-    }
-    monkeypatch.setattr(
-        plasticity_settings, "_quick", lambda _: Settings(cooperative, tiny, PSGLD(4, 2, 1))
-    )
+    chain = {"num_samples": 4, "burn_in": 2, "thinning": 1}
+    monkeypatch.setattr(plasticity_settings, "quick_lengths", lambda _: Lengths(tiny, tiny, chain))
+    small = {"network": GRU((30,), dropout_rate=0.02), "variance_network": GRU((2,)), "num_folds": 2}
     monkeypatch.setattr(plasticity, "make_model", make_model)
-    case = {"material": 1, "method": "VeBNN (MC-Dropout)", "num_paths": 8, "repeat": 0}
-    changes = {"VeBNN (MC-Dropout)": {"variance_loss": "natural"}}
-    row = plasticity.score_case("quick", changes, case)
+    changes = {"VeBNN (MC-Dropout)": {"variance_loss": "natural", **small}}
+    row = plasticity.score_case("quick", changes, 1, 8, "VeBNN (MC-Dropout)", 0)
     assert 0 < row["rmse_percent"] < 1_000
     assert row["epistemic_coverage"] is not None
     assert len(row["curve"]["mean"]) == STEPS
@@ -248,10 +241,10 @@ def test_every_method_has_settings_that_its_estimator_takes(name: str) -> None:
 
 
 def test_quick_has_more_steps_for_more_paths() -> None:
-    few, many = settings_for("quick", 50), settings_for("quick", 200)
+    few, many = quick_lengths(50), quick_lengths(200)
     # Twice the steps for four times the paths, in epochs that are four times as long.
     assert few.training.num_epochs == 2 * many.training.num_epochs
-    assert few.chain.burn_in == 2 * many.chain.burn_in
+    assert few.chain["burn_in"] == 2 * many.chain["burn_in"]
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
@@ -266,4 +259,4 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 def test_fields_are_in_every_row(tmp_path: Path) -> None:
     bench(tmp_path, materials=[1], sizes=[5], repeats=[1])
     for line in (tmp_path / "rows.jsonl").read_text().splitlines():
-        assert FIELDS.keys() <= json.loads(line).keys()
+        assert set(USUAL["plasticity"]) <= json.loads(line).keys()

@@ -10,10 +10,12 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from vebnn.bench.experiments import sweep, toy, toy_methods
-from vebnn.bench.figures.convergence import PANELS, Series, plot_convergence
+from vebnn.bench.experiments import sweep, toy_methods
+from vebnn.bench.experiments.sweep import PANELS
+from vebnn.bench.figures.convergence import Series, plot_convergence
 from vebnn.bench.methods import ALL, METHODS, Method
 from vebnn.datasets.toy import true_mean, true_noise_std
+from vebnn.datasets.toy_score import score_toy
 from vebnn.prediction import Prediction
 
 
@@ -92,7 +94,7 @@ def test_unknown_methods_get_a_sentence_before_anything_is_fitted(tmp_path: Path
 
 
 def test_the_likelihoods_are_those_of_fresh_noise() -> None:
-    found = toy.score(Fake(1.0, 0.0), seed=0)  # type: ignore[arg-type]
+    found = score_toy(Fake(1.0, 0.0).predict_distribution, seed=0)
     # The expected log-density of a Gaussian under itself, −½ log(2πe σ²), averaged over x.
     inside = np.linspace(0, 10, 10_001)
     expected = -stats.norm(scale=true_noise_std(inside)).entropy().mean()
@@ -124,7 +126,7 @@ def test_sweep_runs_every_size_and_resumes(tmp_path: Path) -> None:
 
 
 def test_sweep_scores_ignorance_against_the_truth() -> None:
-    row = sweep.score_size(METHODS["VeBNN (pSGLD)"], "heteroscedastic", 5, 0)
+    row = sweep.score_size("heteroscedastic", "VeBNN (pSGLD)", 5, 0)
     assert row["epistemic_tll"] == pytest.approx(stats.norm(scale=0.5).logpdf(0.25))
     assert row["noise_rmse"] == pytest.approx(0.1 * np.sqrt(0.09 * (1 + 100 / 3)), rel=0.05)
 
@@ -138,7 +140,7 @@ def test_medians_and_ranges_are_drawn() -> None:
             "MVE (NLL)", np.array([5, 50]), dict.fromkeys(PANELS, values) | {"epistemic_tll": nothing}
         ),
     ]
-    figure = plot_convergence(series)
+    figure = plot_convergence(series, PANELS, "training points")
     lines = [axes.get_lines() for axes in figure.axes]
     assert [len(one) for one in lines] == [2, 2, 1, 2]
     np.testing.assert_allclose(lines[0][0].get_ydata(), [2.0, 0.3])

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from vebnn.bench.experiments import two_modes
+from vebnn.bench.render.terminal import print_sheet
 from vebnn.datasets.two_modes import load_two_modes, true_modes
 from vebnn.prediction import Components, Modes, Prediction
 
@@ -74,7 +75,7 @@ def test_bench_draws_prints_and_resumes(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_broken_limit_is_marked() -> None:
     console = Console(file=io.StringIO(), width=80)
-    console.print(two_modes.bench_table([{"seed": 0, "seconds": 1.0, **fake_row(0.12)}]))
+    print_sheet(two_modes.seeds_sheet([{"seed": 0, "seconds": 1.0, **fake_row(0.12)}]), console)
     assert "0.120 ✗" in printed(console)
 
 
@@ -94,5 +95,5 @@ def test_figure_shows_branches_and_slice() -> None:
 
 @pytest.mark.parametrize("seeds", [0, -1])
 def test_no_seeds_is_an_error(seeds: int, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="seeds must be at least 1"):
+    with pytest.raises(ValueError, match="`seeds` must be a whole number of at least 1"):
         two_modes.bench_two_modes(seeds, tmp_path / "rows", Console(file=io.StringIO()), tmp_path)

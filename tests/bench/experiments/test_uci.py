@@ -63,8 +63,8 @@ def test_score_is_that_of_rows_the_method_has_not_seen(
         seen.update(train=X[:, 0], test=X_new[:, 0], seed=seed)
         return Forecast(X_new[:, 0], np.full(len(X_new), 9.0))
 
-    monkeypatch.setattr(uci, "find_contender", lambda name, preset: method)
-    numbers = uci.score_split("standard", {"dataset": "any", "method": "any", "split": 4})
+    monkeypatch.setattr(uci, "find_forecaster", lambda name, preset: (name, method))
+    numbers = uci.score_split("standard", dataset="any", method="any", split=4)
     assert seen["seed"] == 4
     assert len(seen["test"]) == 10
     assert sorted([*seen["train"], *seen["test"]]) == list(range(50))
@@ -86,7 +86,7 @@ def test_every_case_once_and_neighbours_are_different_programs(
 
     def note(function, cases, **settings):
         asked.extend(cases)
-        assert settings == {"engine": "local", "jobs": 2, "scheduler": None}
+        assert settings == {"backend": "local", "jobs": 2, "scheduler": None}
         return ((case, {"tll": 0.0}) for case in cases)
 
     monkeypatch.setattr(uci, "spread", note)
@@ -98,9 +98,12 @@ def test_every_case_once_and_neighbours_are_different_programs(
     assert [row["split"] for row in rows] == [case["split"] for case in asked]
 
 
-def test_a_group_of_methods(small_data: UCI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("group", ["baselines", "Peers"])
+def test_a_group_of_methods(
+    group: str, small_data: UCI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(uci, "spread", lambda function, cases, **_: ((case, {}) for case in cases))
-    rows = uci.bench_uci(["a"], 1, tmp_path / "rows", console(), methods=["paper", "peers"])
+    rows = uci.bench_uci(["a"], 1, tmp_path / "rows", console(), methods=["paper", group])
     names = [row["method"] for row in rows]
     assert len(names) == 16
     assert {"VeBNN (BBB)", "MVE (pSGLD)", "Evidential", "NGBoost", "Quantile boosting"} <= set(names)
@@ -128,17 +131,20 @@ def test_a_missing_file_is_said_in_the_rows_and_the_others_go_on(
         ("superconduct", "GP", "Put the file there."),
         ("superconduct", "NGBoost", "Put the file there."),
     ]
-    assert "superconduct is passed over. Put the file there." in shown.file.getvalue()  # type: ignore[attr-defined]
+    assert "superconduct is skipped. Put the file there." in shown.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"num_splits": 0}, "The number of splits must be at least 1. Got 0."),
+        ({"num_splits": 0}, "The `splits` must be a whole number of at least 1. Got 0."),
         ({"preset": "fast"}, "The `preset` must be one of .* Got 'fast'."),
         ({"methods": []}, "at least one data set and one method. Got 1 and 0."),
-        ({"methods": ["XGBoost"]}, "no method 'XGBoost'.*Others: NGBoost, CatBoost.*module:function"),
-        ({"methods": ["nowhere:nothing"]}, "'nowhere:nothing' must be module:function"),
+        (
+            {"methods": ["XGBoost"]},
+            "no method 'XGBoost'.*Baselines: NGBoost, CatBoost.*module:function",
+        ),
+        ({"methods": ["nowhere:nothing"]}, "'nowhere:nothing' must be an importable module:function"),
     ],
 )
 def test_bad_arguments(changes: dict, sentence: str, small_data: UCI, tmp_path: Path) -> None:
@@ -202,13 +208,13 @@ def test_killed_and_resumed_it_ends_with_the_same_rows(own: Path, data_folder: s
     assert 2 <= path.read_bytes().count(b"\n") < 12
     resumed = run(*bench(own, "killed.jsonl"), cwd=own, VEBNN_DATA=data_folder)
     assert resumed.returncode == 0, resumed.stderr
-    whole = run(*bench(own, "whole.jsonl", "--engine", "dask"), cwd=own, VEBNN_DATA=data_folder)
+    whole = run(*bench(own, "whole.jsonl", "--backend", "dask"), cwd=own, VEBNN_DATA=data_folder)
     assert whole.returncode == 0, whole.stderr
     rows = rows_of(own / "whole.jsonl")
     assert rows_of(path) == rows
     assert [row["split"] for row in rows] == [*range(6), *range(6)]
     assert [row["seed"] for row in rows[6:]] == [*range(6)]
-    assert rows[-1]["versions"].keys() == {"python", "jax", "numpy", "scikit-learn"}
+    assert rows[-1]["versions"].keys() == {"python", "vebnn", "jax", "numpy", "scikit-learn"}
     # Both print the same tables: means, and the rank of each.
     tables = [output.stdout.rpartition("Rows:")[0] for output in (resumed, whole)]
     assert tables[0].partition("TLL")[2] == tables[1].partition("TLL")[2]

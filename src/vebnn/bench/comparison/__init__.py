@@ -1,1 +1,1 @@
-"""Methods side by side: rows of results → tables with tests, ranks and the paper's numbers."""
+"""Methods side by side: rows of results become tables with tests, ranks and the paper's numbers."""

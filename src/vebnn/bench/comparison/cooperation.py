@@ -1,4 +1,4 @@
-"""Does cooperation help? VeBNN against joint training with the same engine, split by split."""
+"""Cooperative against joint training with the same engine, split by split."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ FIELDS = ("tll", "crps", "rmse", "wasserstein", "rmse_percent")
 
 
 class OnDataset(NamedTuple):
-    """The two on one data set, over the splits that both have."""
+    """Two methods on one data set, over the splits that both have."""
 
     advantage: float  # of the cooperative mean; positive is better
     wins: int
@@ -26,26 +26,16 @@ class OnDataset(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Duel:
-    """A cooperative method against a joint one with the same engine.
+class PairedComparison:
+    """A cooperative method against a joint one with the same engine."""
 
-    Args:
-      metric: what they are compared by.
-      engine: the paper's name.
-      cooperative: the method.
-      joint: the other method.
-      by_dataset: how it went on each data set.
-      over_means: test of the advantages of the means, one for each data set.
-      over_pairs: test of the advantages on all splits of all data sets together.
-    """
-
-    metric: Metric
-    engine: str
+    metric: Metric  # what they are compared by
+    engine: str  # the paper's name
     cooperative: str
     joint: str
-    by_dataset: Mapping[str, OnDataset]
-    over_means: SignedRank
-    over_pairs: SignedRank
+    by_dataset: Mapping[str, OnDataset]  # the comparison on each data set
+    over_means: SignedRank  # test of the advantages of the means, one for each data set
+    over_pairs: SignedRank  # test of the advantages on all splits of all data sets together
 
     @property
     def better_on(self) -> int:
@@ -59,25 +49,24 @@ class Duel:
         return sum(o.wins for o in every), sum(o.losses for o in every), sum(o.ties for o in every)
 
 
-def duels(results: Results, metric: Metric) -> list[Duel]:
-    """Return every cooperative method against every joint one with its engine, if splits are shared."""
+def paired_comparisons(results: Results, metric: Metric) -> list[PairedComparison]:
+    """Compare every cooperative method with every joint one of its engine, if they share splits."""
     methods = ordered_methods(row["method"] for row in results.rows)
     known = [METHODS[name] for name in methods if are_variants(family_of(name))]
-    pairs = [
-        (one, other)
+    found = [
+        _compare(results, metric, one.engine or "", one.name, other.name)
         for one in known
         for other in known
         if one.engine == other.engine and (one.strategy, other.strategy) == ("cooperative", "joint")
     ]
-    fought = [_duel(results, metric, one.engine or "", one.name, other.name) for one, other in pairs]
-    return [duel for duel in fought if duel.by_dataset]
+    return [comparison for comparison in found if comparison.by_dataset]
 
 
 def advantage(metric: Metric, cooperative: np.ndarray, joint: np.ndarray) -> np.ndarray:
-    """Return how much better the first is, so that data sets may be put together.
+    """Return how much better the first is, on a scale that all data sets share.
 
     A difference of log-likelihoods has no units. Errors have those of the targets, so their
-    difference is divided by their average; it is a share, between -2 and 2.
+    difference is divided by their average; the result lies between -2 and 2.
     """
     gain = cooperative - joint if metric.goal == "larger" else joint - cooperative
     if not metric.in_units:
@@ -86,7 +75,9 @@ def advantage(metric: Metric, cooperative: np.ndarray, joint: np.ndarray) -> np.
     return np.divide(gain, scale, out=np.zeros_like(gain), where=scale > 0)
 
 
-def _duel(results: Results, metric: Metric, engine: str, cooperative: str, joint: str) -> Duel:
+def _compare(
+    results: Results, metric: Metric, engine: str, cooperative: str, joint: str
+) -> PairedComparison:
     by_dataset, advantages = {}, []
     for dataset in ordered_datasets(row["dataset"] for row in results.rows):
         ours, theirs = paired(
@@ -96,7 +87,7 @@ def _duel(results: Results, metric: Metric, engine: str, cooperative: str, joint
         if ours.size:
             by_dataset[dataset] = _on_dataset(metric, ours, theirs)
             advantages.append(advantage(metric, ours, theirs))
-    return Duel(
+    return PairedComparison(
         metric,
         engine,
         cooperative,
@@ -111,15 +102,9 @@ def _on_dataset(metric: Metric, ours: np.ndarray, theirs: np.ndarray) -> OnDatas
     gain = ours - theirs if metric.goal == "larger" else theirs - ours
     of_means = advantage(metric, np.array([ours.mean()]), np.array([theirs.mean()]))
     wins, losses = int(np.sum(gain > 0)), int(np.sum(gain < 0))
-    return OnDataset(
-        advantage=float(of_means[0]),
-        wins=wins,
-        losses=losses,
-        ties=len(gain) - wins - losses,
-        test=signed_rank(gain),
-    )
+    return OnDataset(float(of_means[0]), wins, losses, len(gain) - wins - losses, signed_rank(gain))
 
 
-def combinations_won(fought: Sequence[Duel]) -> tuple[int, int]:
-    """Return in how many pairs of duel and data set the cooperative mean is better, and of how many."""
-    return sum(duel.better_on for duel in fought), sum(len(duel.by_dataset) for duel in fought)
+def combinations_won(comparisons: Sequence[PairedComparison]) -> tuple[int, int]:
+    """Return in how many combinations of pair and data set cooperation is better, and of how many."""
+    return sum(one.better_on for one in comparisons), sum(len(one.by_dataset) for one in comparisons)

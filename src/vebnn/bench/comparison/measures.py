@@ -1,35 +1,23 @@
-"""The numbers of a row that methods are compared by, and what better means for each."""
+"""The metrics of a row that methods are compared by, and which values are better."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-TARGET_COVERAGE = 0.95
-
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a row.
+    """A number of a row."""
 
-    Args:
-      field: its name in a row.
-      name: the short name in tables; the paper's, where it has one.
-      words: what it is.
-      goal: ``"larger"``, ``"smaller"`` or ``"target"``: what is better.
-      target: what is best, if there is such a number.
-      in_units: whether it has the units of the targets, so that data sets have scales of their own.
-      tested: whether differences are tested. The paper does not for TC and TIL: coverage of
-        a split may be too high or too low, and a short interval alone is no virtue.
-      decimals: as many are shown, at least.
-    """
-
-    field: str
-    name: str
-    words: str
-    goal: str
-    target: float | None = None
-    in_units: bool = False
+    field: str  # its name in a row
+    name: str  # the short name in tables; the paper's, where it has one
+    words: str  # its definition
+    goal: str  # ``"larger"``, ``"smaller"`` or ``"target"``: which values are better
+    target: float | None = None  # the best value, if the goal is a target
+    in_units: bool = False  # whether it has the units of the targets: data sets then differ in scale
+    # Like the paper, not for TC and TIL: the coverage of a split may be too high or too low, and a
+    # short interval is not better if it covers less.
     tested: bool = True
-    decimals: int = 2
+    decimals: int = 2  # the fewest that are shown
 
     def loss(self, value: float) -> float:
         """Return a number that is smaller for better values."""
@@ -39,77 +27,70 @@ class Metric:
 
     @property
     def arrow(self) -> str:
-        """Return what is better, as the paper's captions say it."""
+        """Return the goal as a sign: ↑, ↓ or → and the target."""
         return {"larger": "↑", "smaller": "↓"}.get(self.goal, f"→ {self.target}")
+
+
+def _larger(field: str, name: str, words: str) -> Metric:
+    return Metric(field, name, words, "larger")
+
+
+def _smaller(field: str, name: str, words: str, tested: bool = True, decimals: int = 2) -> Metric:
+    return Metric(field, name, words, "smaller", None, True, tested, decimals)
+
+
+def _standardised(field: str, name: str, words: str, decimals: int, tested: bool = True) -> Metric:
+    return Metric(field, name, words, "smaller", None, False, tested, decimals)
+
+
+def _target(field: str, name: str, words: str, target: float, decimals: int) -> Metric:
+    return Metric(field, name, words, "target", target, tested=False, decimals=decimals)
 
 
 def _all() -> list[Metric]:
     return [
-        Metric("tll", "TLL", "test log-likelihood", "larger"),
-        Metric("rmse", "RMSE", "root mean squared error", "smaller", in_units=True),
-        Metric(
-            *("coverage", "TC", "test coverage of 95 % intervals", "target", TARGET_COVERAGE),
-            tested=False,
-            decimals=4,
+        _larger("tll", "TLL", "test log-likelihood"),
+        _smaller("rmse", "RMSE", "root mean squared error"),
+        _target("coverage", "TC", "test coverage of 95 % intervals", 0.95, decimals=4),
+        _smaller("interval_length", "TIL", "length of 95 % intervals", tested=False),
+        _smaller("crps", "CRPS", "continuous ranked probability score"),
+        _standardised("ece", "ECE", "expected calibration error", 3),
+        _smaller("winkler", "Winkler", "interval score of 95 % intervals"),
+        _smaller("seconds", "seconds", "time of one fit", tested=False),
+        # With a known truth.
+        _smaller("rmse_percent", "RMSE %", "error of the mean in percent"),
+        _smaller("wasserstein", "WA", "Wasserstein distance from true mean and noise", decimals=4),
+        _target("noise_ratio", "noise ratio", "predicted over true rms std of the noise", 1.0, 2),
+        _larger("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth"),
+        _target(
+            "epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3
         ),
-        Metric(
-            *("interval_length", "TIL", "length of 95 % intervals", "smaller"),
-            in_units=True,
-            tested=False,
-        ),
-        Metric("crps", "CRPS", "continuous ranked probability score", "smaller", in_units=True),
-        Metric("ece", "ECE", "expected calibration error", "smaller", decimals=3),
-        Metric("winkler", "Winkler", "interval score of 95 % intervals", "smaller", in_units=True),
-        Metric("seconds", "seconds", "time of one fit", "smaller", in_units=True, tested=False),
-        # Where the truth is known.
-        Metric("rmse_percent", "RMSE %", "error of the mean in percent", "smaller", in_units=True),
-        Metric(
-            *("wasserstein", "WA", "Wasserstein distance of predicted from true mean and noise"),
-            *("smaller",),
-            in_units=True,
-            decimals=4,
-        ),
-        Metric("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth", "larger"),
-        Metric(
-            *("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals"),
-            *("target", TARGET_COVERAGE),
-            tested=False,
-            decimals=3,
-        ),
-        Metric(
-            *("epistemic_interval_length", "epistemic TIL", "length of these intervals", "smaller"),
-            tested=False,
-            decimals=3,
-        ),
-        Metric(
-            *("epistemic_calibration_error", "epistemic ECE", "their expected calibration error"),
-            *("smaller",),
-            decimals=4,
-        ),
+        _standardised("epistemic_interval_length", "epistemic TIL", "their length", 3, tested=False),
+        _standardised("epistemic_calibration_error", "epistemic ECE", "their calibration error", 4),
     ]
 
 
 METRICS = {metric.field: metric for metric in _all()}
-# The paper's, by the experiment that rows come from.
-PAPERS_METRICS = {
+# The defaults, by experiment: those of the paper, and the noise ratio.
+USUAL = {
     "uci": ("tll", "rmse", "coverage", "interval_length"),
     "plasticity": (
-        *("rmse_percent", "wasserstein", "epistemic_log_likelihood", "epistemic_coverage"),
-        *("epistemic_interval_length", "epistemic_calibration_error"),
+        *("rmse_percent", "wasserstein", "noise_ratio", "epistemic_log_likelihood"),
+        *("epistemic_coverage", "epistemic_interval_length", "epistemic_calibration_error"),
     ),
 }
 
 
 def usual_metrics(experiment: str) -> list[Metric]:
-    """Return the metrics that the paper has for an experiment; those of UCI data for any other."""
-    return find_metrics(PAPERS_METRICS.get(experiment.partition(" ")[0], PAPERS_METRICS["uci"]))
+    """Return the default metrics of an experiment; those of UCI data for an unknown one."""
+    return find_metrics(USUAL.get(experiment.partition(" ")[0], USUAL["uci"]))
 
 
 def find_metrics(fields: Sequence[str]) -> list[Metric]:
     """Return metrics by the names of their fields.
 
     Raises:
-      ValueError: if there is no such metric, or none at all.
+      ValueError: if there is no such metric, or if no field is given.
     """
     if not fields:
         raise ValueError(f"The tables need at least one metric of: {', '.join(METRICS)}. Got none.")

@@ -1,4 +1,4 @@
-"""The table of one metric in words and marks: as in the paper, with the paper's numbers below ours."""
+"""The paper's table of one metric, with the paper's numbers below ours."""
 
 import math
 from collections.abc import Sequence
@@ -6,12 +6,11 @@ from itertools import groupby
 from string import ascii_lowercase
 
 from vebnn.bench.comparison.measures import Metric
+from vebnn.bench.comparison.metric_table import Entry, MetricTable
 from vebnn.bench.comparison.order import family_of
-from vebnn.bench.comparison.statistics import FEWEST_PAIRS
-from vebnn.bench.comparison.tables import Entry, MetricTable
-from vebnn.bench.render.sheet import Cell, Sheet
+from vebnn.bench.comparison.statistics import FEWEST_PAIRS, Ranks
+from vebnn.bench.render.sheet import MISSING, Cell, Sheet
 
-MISSING = "–"
 RAISED = {"": "", "+": "+", "-": "−"}
 MOST_DECIMALS = 6
 
@@ -30,7 +29,7 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
 
     Args:
       table: its numbers.
-      paper: whether the published number, and the difference of ours from it, stand below ours.
+      paper: whether the published number, and our difference from it, stand below ours.
     """
     metric, ranked = table.metric, len(table.ranks.average) > 1
     reasons = list(dict.fromkeys(filter(None, (entry.skipped for entry in table.entries.values()))))
@@ -41,7 +40,7 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
         for dataset in table.datasets:
             entry = table.entries[method, dataset]
             cells.append(_cell(table, entry, decimals[dataset], reasons, paper))
-        return [*cells, _rank(table, method)] if ranked else cells
+        return [*cells, rank_cell(table.ranks, method)] if ranked else cells
 
     has_paper = paper and any(entry.scores and entry.published for entry in table.entries.values())
     return Sheet(
@@ -49,22 +48,19 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
         caption=_caption(metric, has_paper, len(table.methods) > 1),
         columns=("method", *table.datasets, *(["rank"] if ranked else [])),
         groups=[[row(name) for name in names] for _, names in groupby(table.methods, key=family_of)],
-        notes=[*_footnotes(reasons), *_notes(table)],
+        notes=[*(f"{letter(at)}: {why}" for at, why in enumerate(reasons)), *_notes(table)],
     )
 
 
 def decimals_of(table: MetricTable, dataset: str) -> int:
-    """Return as many decimals as show two digits of the smallest number with units: 0.0064, 4.70."""
+    """Return enough decimals for two digits of the smallest mean with units: 0.0064, 4.70."""
     metric = table.metric
-    means = [
-        abs(table.entries[method, dataset].mean)
-        for method in table.methods
-        if table.entries[method, dataset].scores
-    ]
-    smallest = min((mean for mean in means if mean > 0), default=1.0)
+    entries = [table.entries[method, dataset] for method in table.methods]
+    means = [abs(entry.mean) for entry in entries if entry.scores and entry.mean]
     if not metric.in_units:
         return metric.decimals
-    return min(MOST_DECIMALS, max(metric.decimals, 1 - math.floor(math.log10(smallest))))
+    digits = 1 - math.floor(math.log10(min(means, default=1.0)))
+    return min(MOST_DECIMALS, max(metric.decimals, digits))
 
 
 def _cell(table: MetricTable, entry: Entry, decimals: int, reasons: Sequence[str], paper: bool) -> Cell:
@@ -88,12 +84,13 @@ def _cell(table: MetricTable, entry: Entry, decimals: int, reasons: Sequence[str
     )
 
 
-def _rank(table: MetricTable, method: str) -> Cell:
-    average = table.ranks.average
-    if method not in average:
+def rank_cell(ranks: Ranks, method: str) -> Cell:
+    """Return the average rank of a method; the best is bold and underlined."""
+    if method not in ranks.average:
         return Cell(MISSING)
-    first = average[method] == min(average.values())
-    return Cell(f"{average[method]:.2f}", bold=first, underline=first, sort=average[method])
+    average = ranks.average[method]
+    best = average == min(ranks.average.values())
+    return Cell(f"{average:.2f}", bold=best, underline=best, sort=average)
 
 
 def letter(number: int) -> str:
@@ -113,10 +110,6 @@ def _caption(metric: Metric, paper: bool, marked: bool) -> str:
     return " ".join(sentences)
 
 
-def _footnotes(reasons: Sequence[str]) -> list[str]:
-    return [f"{letter(number)}: {reason}" for number, reason in enumerate(reasons)]
-
-
 def _notes(table: MetricTable) -> list[str]:
     notes, usual = [], table.usual_splits
     counts = {len(entry.scores) for entry in table.entries.values() if entry.scores}
@@ -131,12 +124,12 @@ def _notes(table: MetricTable) -> list[str]:
         notes.append(f"Marks of significance are missing{where}: {few}.")
     if len(table.ranks.average) > 1:
         left_out = [name for name in table.datasets if name not in table.ranks.datasets]
-        without = f"; without {', '.join(left_out)}, which some method has no number for"
+        without = f"; without {', '.join(left_out)}, where some method has no number"
         num = len(table.ranks.datasets)
         notes.append(
             f"Rank: average over {num} data set{'s' if num > 1 else ''}: "
             f"{', '.join(table.ranks.datasets)}{without if left_out else ''}. Ties share their rank."
         )
     elif len(table.methods) > 1:
-        notes.append("No rank: there is no data set that all methods have a number for.")
+        notes.append("No rank: there is no data set on which all methods have a number.")
     return notes

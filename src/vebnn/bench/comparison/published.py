@@ -1,52 +1,56 @@
-"""The numbers the paper published, from ``published.json`` beside this file.
+"""The numbers of the paper's tables, from ``published.json`` beside this file.
 
-Every cell of the paper's four tables of UCI data: TLL (Table 1), RMSE, TC and TIL (appendix). Nothing
-is rounded or mended: the std of 1.1927 for the RMSE of MVE (Ensembles) on Carbon is the paper's.
+Every table has its label in the paper, its experiment and the field of its metric. Numbers are copied
+as printed: the std of 1.1927 for the RMSE of MVE (Ensembles) on Carbon is the paper's.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-EXPERIMENT = "uci"  # the experiment whose rows these numbers stand beside
-
 
 class Published(NamedTuple):
-    """A cell of the paper: over its own 20 splits, which are not published."""
+    """A cell of the paper, over its own unpublished splits."""
 
     mean: float
     std: float
 
 
-def published(table: str, method: str, dataset: str) -> Published | None:
-    """Return what the paper says, or nothing where it says nothing.
+def published(field: str, method: str, dataset: str, experiment: str = "uci") -> Published | None:
+    """Return a number of the paper, or ``None`` where it has none.
 
     Args:
-      table: the field of the metric: ``"tll"``, ``"rmse"``, ``"coverage"`` or ``"interval_length"``.
+      field: of the metric, such as ``"tll"``, ``"rmse"``, ``"coverage"`` or ``"interval_length"``.
       method: the paper's name, as in :mod:`vebnn.bench.methods`.
-      dataset: the name of a UCI set, such as ``"wine-red"``.
+      dataset: such as ``"wine-red"``, ``"cells-gap"`` or ``"50 paths"``.
+      experiment: ``"uci"``, ``"images"``, ``"appa-real"``, ``"plasticity"`` or ``"plasticity · loss"``.
     """
-    values = published_tables().get(table, {}).get("values", {})
-    cell = values.get(method, {}).get(dataset)
+    cell = _values(field, experiment).get(method, {}).get(dataset)
     return None if cell is None else Published(*cell)
 
 
 def published_datasets() -> tuple[str, ...]:
-    """Return the data sets in the order of the paper's columns."""
-    first_row = next(iter(published_tables()["tll"]["values"].values()))
-    return tuple(first_row)
+    """Return the UCI data sets in the order of the paper's columns."""
+    return tuple(next(iter(_values("tll", "uci").values())))
 
 
-def published_tables() -> Mapping[str, Mapping[str, Any]]:
-    """Return the tables by the field of their metric: label, title, place and values."""
+def published_tables() -> Sequence[Mapping[str, Any]]:
+    """Return all tables, one for each label in the paper and metric."""
     return _document()["tables"]
 
 
 def citation() -> str:
-    """Return which paper it is."""
+    """Return the reference of the paper."""
     return _document()["citation"]
+
+
+def _values(field: str, experiment: str) -> Mapping[str, Mapping[str, Any]]:
+    for table in published_tables():
+        if (table["experiment"], table["field"]) == (experiment, field):
+            return table["values"]
+    return {}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Tests and ranks of paired scores (Demšar 2006): plain functions of numbers, no formatting."""
+"""Tests and ranks of paired scores (Demšar 2006)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,12 +15,12 @@ class SignedRank(NamedTuple):
     """Wilcoxon's signed-rank test of paired scores, two-sided."""
 
     num_pairs: int
-    p_value: float | None  # nothing if there are too few pairs
+    p_value: float | None  # None if there are too few pairs
     direction: int  # 1 if the first scores are larger by rank sum, -1 if the second are
 
     @property
     def significant(self) -> bool:
-        """Return whether the scores differ."""
+        """Return whether the scores differ significantly."""
         return self.p_value is not None and self.p_value < SIGNIFICANT
 
 
@@ -49,7 +49,7 @@ class Ranks(NamedTuple):
     """Average ranks of methods; 1 is best, and ties share."""
 
     average: Mapping[str, float]
-    datasets: tuple[str, ...]  # those that all methods have a number for
+    datasets: tuple[str, ...]  # those on which all methods have a number
 
 
 def average_ranks(losses: Mapping[str, Mapping[str, float]]) -> Ranks:

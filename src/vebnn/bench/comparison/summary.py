@@ -1,4 +1,4 @@
-"""Everything that is said about some results: computed once, then printed and written."""
+"""All tables of some results: computed once, then printed and written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ import pandas
 
 import vebnn
 from vebnn.bench.comparison import cooperation
-from vebnn.bench.comparison.baselines import peer_ranks
-from vebnn.bench.comparison.cooperation import Duel, duels
+from vebnn.bench.comparison.baseline_ranks import baseline_ranks, baselines_sheet
+from vebnn.bench.comparison.cooperation import PairedComparison, paired_comparisons
+from vebnn.bench.comparison.cooperation_sheet import cooperation_sheet
 from vebnn.bench.comparison.measures import METRICS, Metric
 from vebnn.bench.comparison.metric_sheet import metric_sheet
-from vebnn.bench.comparison.other_sheets import cooperation_sheet, peers_sheet
+from vebnn.bench.comparison.metric_table import MetricTable, compare
 from vebnn.bench.comparison.published import citation
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.comparison.statistics import Ranks
-from vebnn.bench.comparison.tables import MetricTable, compare
 from vebnn.bench.render.latex import as_latex
 from vebnn.bench.render.markdown import as_markdown
 from vebnn.bench.render.page import as_html
@@ -26,39 +26,29 @@ from vebnn.serialization.files import write_bytes
 
 @dataclass(frozen=True)
 class Summary:
-    """What the results say.
-
-    Args:
-      results: the rows.
-      tables: one for each metric that has numbers.
-      duels: cooperative against joint training, one list for each metric.
-      peers: ranks among VeBNN and other methods, by the field of the metric.
-      notes: sentences about what is missing.
-    """
+    """All tables of some results."""
 
     results: Results
-    tables: tuple[MetricTable, ...]
-    duels: tuple[list[Duel], ...]
-    peers: dict[str, Ranks]
-    notes: tuple[str, ...]
+    tables: tuple[MetricTable, ...]  # one for each metric that has numbers
+    # Cooperative against joint training, one list for each metric.
+    comparisons: tuple[list[PairedComparison], ...]
+    ranks: dict[str, Ranks]  # of VeBNN among the baselines, by the field of the metric
+    notes: tuple[str, ...]  # sentences about missing numbers
 
     def document(self, *, paper: bool) -> Document:
-        """Return the tables; ``paper`` says whether the published numbers stand below ours."""
-        shown = paper and any(
-            entry.scores and entry.published
-            for table in self.tables
-            for entry in table.entries.values()
-        )
+        """Return the tables; ``paper`` is whether the published numbers stand below ours."""
+        entries = [entry for table in self.tables for entry in table.entries.values()]
+        cited = paper and any(entry.scores and entry.published for entry in entries)
         return Document(
             title=f"Results: {self.results.experiment or 'your rows'}",
             opening=[f"Rows: {self.results.origin}.", *self.results.notes, *self.notes],
             sheets=[
                 *(metric_sheet(table, paper=paper) for table in self.tables),
-                *(cooperation_sheet(fought) for fought in self.duels),
-                *([peers_sheet(self.peers)] if self.peers else []),
+                *map(cooperation_sheet, self.comparisons),
+                *([baselines_sheet(self.ranks)] if self.ranks else []),
             ],
             closing=[
-                *([f"Paper: {citation()}"] if shown else []),
+                *([f"Paper: {citation()}"] if cited else []),
                 f"Made by vebnn {vebnn.__version__} (vebnn bench table).",
             ],
         )
@@ -78,23 +68,23 @@ def summarise(results: Results, metrics: Sequence[Metric]) -> Summary:
             f"Choose other metrics with --metric."
         )
     without = [table.metric.field for table in every if not table.usual_splits]
-    fought = (duels(results, METRICS[field]) for field in cooperation.FIELDS)
+    comparisons = (paired_comparisons(results, METRICS[field]) for field in cooperation.FIELDS)
     return Summary(
         results,
         tables,
-        tuple(one for one in fought if one),
-        dict(peer_ranks(results)),
+        tuple(filter(None, comparisons)),
+        dict(baseline_ranks(results)),
         (f"No row has a number for {', '.join(without)}.",) if without else (),
     )
 
 
 def write_summary(summary: Summary, folder: Path, *, paper: bool | None = None) -> list[Path]:
-    """Write Markdown, LaTeX, HTML and CSV files; each is whole or not there.
+    """Write Markdown, LaTeX, HTML and CSV files, each of them atomically.
 
     Args:
-      summary: what the results say.
+      summary: the tables.
       folder: where; it is made if need be.
-      paper: whether published numbers stand below ours; unless said, in Markdown and HTML they do.
+      paper: whether published numbers stand below ours; ``None`` puts them in Markdown and HTML.
     """
     beside = summary.document(paper=paper is not False)
     contents = {
@@ -103,8 +93,8 @@ def write_summary(summary: Summary, folder: Path, *, paper: bool | None = None) 
         "tables.html": as_html(beside),
         "tables.csv": _tables_frame(summary).to_csv(index=False),
     }
-    if summary.duels:
-        contents["cooperation.csv"] = _duels_frame(summary).to_csv(index=False)
+    if summary.comparisons:
+        contents["cooperation.csv"] = _cooperation_frame(summary).to_csv(index=False)
     for name, content in contents.items():
         write_bytes(folder / name, content.encode())
     return [folder / name for name in contents]
@@ -138,25 +128,22 @@ def _tables_frame(summary: Summary) -> pandas.DataFrame:
     return pandas.DataFrame(rows)
 
 
-def _duels_frame(summary: Summary) -> pandas.DataFrame:
+def _cooperation_frame(summary: Summary) -> pandas.DataFrame:
     """Return a row for each metric, pair of methods and data set."""
     return pandas.DataFrame(
         [
             {
-                "metric": duel.metric.field,
-                "cooperative": duel.cooperative,
-                "joint": duel.joint,
+                "metric": pair.metric.field,
+                "cooperative": pair.cooperative,
+                "joint": pair.joint,
                 "dataset": dataset,
-                "advantage": one.advantage,
-                "wins": one.wins,
-                "losses": one.losses,
-                "ties": one.ties,
+                **{name: getattr(one, name) for name in ("advantage", "wins", "losses", "ties")},
                 "p_value": one.test.p_value,
-                "p_value_over_means": duel.over_means.p_value,
-                "p_value_over_pairs": duel.over_pairs.p_value,
+                "p_value_over_means": pair.over_means.p_value,
+                "p_value_over_pairs": pair.over_pairs.p_value,
             }
-            for fought in summary.duels
-            for duel in fought
-            for dataset, one in duel.by_dataset.items()
+            for comparisons in summary.comparisons
+            for pair in comparisons
+            for dataset, one in pair.by_dataset.items()
         ]
     )

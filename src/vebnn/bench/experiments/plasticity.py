@@ -1,4 +1,4 @@
-"""The plasticity law: sequences whose true mean and noise are known, from 50 to 1000 training paths."""
+"""The plasticity law: sequences with a known mean and noise, from 50 to 1000 training paths."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from vebnn.bench.experiments import plasticity_report as report
-from vebnn.bench.experiments.plasticity_settings import PRESETS, make_model
+from vebnn.bench.comparison.measures import usual_metrics
+from vebnn.bench.comparison.reading import results_of
+from vebnn.bench.comparison.summary import summarise
+from vebnn.bench.experiments.plasticity_claims import claims
+from vebnn.bench.experiments.plasticity_figures import save_figures
+from vebnn.bench.experiments.plasticity_settings import PLASTICITY_PRESETS, make_model
 from vebnn.bench.figures.curve import Curve
 from vebnn.bench.methods import METHODS, find_method
-from vebnn.bench.results import ResultsFile, Row, one_by_one, r_hat, run_cases, stamp
+from vebnn.bench.render.terminal import print_document, print_lines
+from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.workers import spread
 from vebnn.datasets.plasticity import Plasticity, load_plasticity
@@ -29,7 +34,7 @@ from vebnn.networks import GRU
 from vebnn.plots.style import TWO_SIDED_95
 from vebnn.prediction import Prediction
 
-SIZES = (50, 100, 200, 400, 600, 800, 1000)
+ABLATED = "VeBNN (pSGLD)"
 # Those of the paper's figure.
 DEFAULT_METHODS = (
     "ME (MSE)",
@@ -39,9 +44,11 @@ DEFAULT_METHODS = (
     "MVE (pSGLD)",
     "VeBNN (pSGLD)",
 )
-SHOWN_PATH, SHOWN_COMPONENT = 0, 2  # of the prediction figure: the paper shows the third component, too
+# Path and component of the prediction figure; the paper draws the third component, too.
+SHOWN_PATH, SHOWN_COMPONENT = 0, 2
+SHOWN = (SHOWN_PATH, slice(None), SHOWN_COMPONENT)
 
-# What the ablations change in VeBNN (pSGLD); the first is the preset as it is.
+# Changes of the preset by ablation and variant.
 ABLATIONS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     "loss": {
         "Gamma": {},
@@ -59,7 +66,7 @@ ABLATIONS: Mapping[str, Mapping[str, dict[str, Any]]] = {
 
 
 def training_paths(data: Plasticity, num_paths: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return strains and stresses of some paths at random; more paths hold the fewer."""
+    """Return strains and stresses of random paths; a larger choice contains the smaller ones."""
     order = np.random.default_rng(repeat).permutation(len(data.strain))[:num_paths]
     return data.strain[order], data.stress[order]
 
@@ -68,8 +75,8 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
     """Compare a prediction of the test paths with mean and std over all microstructures.
 
     All but the RMSE are in units of the standard deviation of a component over the training paths, so
-    that shear counts as much as the others. Ignorance is scored by the paper's epistemic metrics: the
-    noiseless truth under the epistemic variance alone.
+    that all components count the same. The paper's epistemic metrics score the true mean under the
+    epistemic variance alone.
     """
     scale = data.stress.std(axis=(0, 1))
     truth, truth_std = data.test_mean / scale, data.test_std / scale
@@ -81,37 +88,41 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
         "noise_std": _rms(prediction.aleatoric_std),
         "true_noise_std": _rms(data.test_std),
     }
-    ignorance = prediction.epistemic_variance / scale**2
-    if not ignorance.all():  # a single network claims to know all
-        nothing = ("log_likelihood", "coverage", "interval_length", "calibration_error", "std")
-        return found | {f"epistemic_{name}": None for name in nothing} | {"reliability": None}
-    reach = TWO_SIDED_95 * np.sqrt(ignorance)
-    curve = reliability(truth, mean, ignorance, LEVELS)
+    epistemic = prediction.epistemic_variance / scale**2
+    if not epistemic.all():  # a single network
+        names = ("log_likelihood", "coverage", "interval_length", "calibration_error", "std")
+        return found | {f"epistemic_{name}": None for name in names} | {"reliability": None}
+    half = TWO_SIDED_95 * np.sqrt(epistemic)
+    curve = reliability(truth, mean, epistemic, LEVELS)
     return found | {
-        "epistemic_log_likelihood": epistemic_log_likelihood(truth, mean, ignorance),
-        "epistemic_coverage": coverage(truth, mean - reach, mean + reach),
-        "epistemic_interval_length": interval_length(mean - reach, mean + reach),
+        "epistemic_log_likelihood": epistemic_log_likelihood(truth, mean, epistemic),
+        "epistemic_coverage": coverage(truth, mean - half, mean + half),
+        "epistemic_interval_length": interval_length(mean - half, mean + half),
         "epistemic_calibration_error": curve.expected_calibration_error,
-        "epistemic_std": _rms(np.sqrt(ignorance)),
+        "epistemic_std": _rms(np.sqrt(epistemic)),
         "reliability": curve.coverage.round(4).tolist(),
     }
 
 
-def score_case(preset: str, variants: Mapping[str, dict[str, Any]], case: Row) -> Row:
-    """Fit one method to some paths of a material; return its numbers, and its curve for the figure.
+def score_case(
+    preset: str,
+    variants: Mapping[str, dict[str, Any]],
+    material: int,
+    num_paths: int,
+    method: str,
+    repeat: int,
+) -> Row:
+    """Fit one method to some paths of a material; return its scores, and its curve for the figure.
 
-    Args:
-      preset: how it is trained.
-      variants: what each method changes in the preset.
-      case: material, method, number of paths and repeat, which seeds both paths and model.
+    ``variants`` has the changes of the preset by method; ``repeat`` seeds both paths and model.
     """
-    data = load_plasticity(case["material"])
-    method = METHODS.get(case["method"], METHODS["VeBNN (pSGLD)"])
-    changes = variants[case["method"]]
-    model = make_model(method, preset, case["num_paths"], case["repeat"], **changes)
-    model.fit(*training_paths(data, case["num_paths"], case["repeat"]))
+    data = load_plasticity(material)
+    specification = METHODS.get(method, METHODS[ABLATED])
+    model = make_model(specification, preset, num_paths, repeat, **variants[method])
+    model.fit(*training_paths(data, num_paths, repeat))
     prediction = model.predict_distribution(data.test_strain)
-    return {**score(prediction, data), "r_hat": r_hat(model), "curve": _shown(prediction)}
+    curve = Curve.of(prediction, SHOWN).as_lists()
+    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve}
 
 
 def bench_plasticity(
@@ -126,33 +137,21 @@ def bench_plasticity(
     console: Console,
     *,
     jobs: int | None = None,
-    mix: bool = False,
 ) -> list[Row]:
     """Fit every method to every number of paths of every material; print tables, draw figures.
 
-    Args:
-      materials: 1, 2 or both.
-      sizes: numbers of training paths.
-      names: of the methods; none takes those of the paper's figure. Not for ablations.
-      repeats: how many random choices of training paths; one number for all sizes, or one for each.
-      preset: ``"paper"`` or ``"quick"``.
-      ablation: ``"loss"``, ``"rounds"`` or ``"size"``: variants of VeBNN (pSGLD) instead of methods.
-      path: file of rows; finished ones are not run again.
-      folder: for the figures.
-      console: where the progress bar and the tables go.
-      jobs: fits at once, each on one core; as many as there are cores by default. A single one has
-        all cores.
-      mix: whether rows of the file count that another version of the code made.
+    Arguments are those of ``vebnn bench plasticity``; without ``names``, the methods of the paper's
+    figure. With one job, a fit has all cores.
     """
-    require_one_of("preset", preset, PRESETS)
+    require_one_of("preset", preset, PLASTICITY_PRESETS)
     for size in sizes:
         require_whole("sizes", size, 5)
     if not materials or not sizes:
         raise ValueError("The benchmark needs at least one material and one number of paths. Got none.")
     repeats_of = _repeats_of(sizes, repeats)
     variants = _variants(names, ablation)
-    for method in variants:
-        make_model(METHODS.get(method, METHODS["VeBNN (pSGLD)"]), preset, sizes[0], 0)
+    for method in variants:  # wrong arguments fail before the first long fit
+        make_model(METHODS.get(method, METHODS[ABLATED]), preset, sizes[0], 0)
     data = {material: load_plasticity(material) for material in materials}
     for material, one in data.items():
         if max(sizes) > len(one.strain):
@@ -162,7 +161,7 @@ def bench_plasticity(
             )
     experiment = "plasticity" if ablation is None else f"plasticity · {ablation}"
     rows = run_cases(
-        ResultsFile(path, stamp(experiment, preset=preset), mix),
+        ResultsFile(path, stamp(experiment, preset=preset)),
         [
             {"material": material, "num_paths": size, "method": method, "repeat": repeat}
             for repeat in range(max(repeats))
@@ -173,27 +172,18 @@ def bench_plasticity(
         ],
         partial(score_case, preset, variants),
         console,
-        lambda case: f"material {case['material']} · {case['num_paths']} paths · {case['method']}",
-        spread=one_by_one if jobs == 1 else partial(spread, jobs=jobs),
+        None if jobs == 1 else partial(spread, jobs=jobs),
     )
-    words = f"{preset} settings" if ablation is None else f"{preset} settings, ablation of {ablation}"
+    summary = summarise(results_of(rows), usual_metrics(experiment))
+    print_document(summary.document(paper=False), console)
+    print_lines(console, *claims(rows))
     for material in materials:
         mine = [row for row in rows if row["material"] == material]
-        console.print(report.scores_table(material, words, mine))
-        if ablation is None:
-            console.print(report.calibration_table(material, mine))
-    for line in report.verdict(rows) if ablation is None else report.best_variants(rows):
-        console.print(line, highlight=False, soft_wrap=True)
-    stem = "plasticity" if ablation is None else f"plasticity-{ablation}"
-    for material in materials:
-        mine = [row for row in rows if row["material"] == material]
-        truth = (
-            data[material].test_mean[SHOWN_PATH, :, SHOWN_COMPONENT],
-            data[material].test_std[SHOWN_PATH, :, SHOWN_COMPONENT],
-        )
-        for picture in report.save_figures(mine, truth, folder, f"{stem}-{material}"):
-            console.print(f"Figure: {picture}", highlight=False, soft_wrap=True)
-    console.print(f"Rows: {path}", highlight=False, soft_wrap=True)
+        truth = (data[material].test_mean[SHOWN], data[material].test_std[SHOWN])
+        stem = f"plasticity-{material}" if ablation is None else f"plasticity-{ablation}-{material}"
+        pictures = save_figures(mine, truth, folder, stem)
+        print_lines(console, *(f"Figure: {picture}" for picture in pictures))
+    print_lines(console, f"Rows: {path}")
     return rows
 
 
@@ -214,17 +204,9 @@ def _variants(names: Sequence[str], ablation: str | None) -> Mapping[str, dict[s
     require_one_of("ablation", ablation, tuple(ABLATIONS))
     if names:
         raise ValueError(
-            f"An ablation is of VeBNN (pSGLD) alone. Got methods {', '.join(names)}; leave them out."
+            f"An ablation varies {ABLATED} alone. Got methods {', '.join(names)}; leave them out."
         )
     return ABLATIONS[ablation]
-
-
-def _shown(prediction: Prediction) -> dict[str, list[float]]:
-    parts = Curve(prediction.mean, prediction.aleatoric_std, prediction.epistemic_std)
-    return {
-        name: [float(f"{value:.4g}") for value in part[SHOWN_PATH, :, SHOWN_COMPONENT]]
-        for name, part in parts._asdict().items()
-    }
 
 
 def _rms(values: np.ndarray) -> float:

@@ -1,20 +1,23 @@
-"""All methods on the one-dimensional example: does training in cooperation beat training jointly?"""
+"""All methods on the one-dimensional example: cooperative against joint training, per engine."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 from rich.console import Console
-from rich.table import Table
 
-from vebnn.bench.experiments import toy
+from vebnn.bench.experiments.toy import NUM_ROWS
 from vebnn.bench.figures.curve import Curve
 from vebnn.bench.figures.strategies import plot_strategies
-from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, Method, find_method
-from vebnn.bench.results import ResultsFile, Row, average, run_cases, stamp, wide_table
+from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, find_method
+from vebnn.bench.render.sheet import Sheet, cells
+from vebnn.bench.render.terminal import print_lines, print_sheet
+from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
+from vebnn.core.arguments import require_whole
 from vebnn.datasets.toy import PLOT_RANGE, load_toy
-from vebnn.estimators import Regressor
+from vebnn.datasets.toy_score import NUM_FRESH, score_toy
 from vebnn.plots import save_figure
 
 CURVE_AT = np.linspace(*PLOT_RANGE, 181)
@@ -31,109 +34,70 @@ COLUMNS = {
 }
 
 
-def find_methods(names: Sequence[str]) -> list[Method]:
-    """Return the methods of some names; ``all`` stands for every one."""
-    if not names:
-        raise ValueError("The comparison needs at least one method, or all. Got none.")
-    wanted = ALL if [name.casefold() for name in names] == ["all"] else names
-    return [find_method(name) for name in wanted]
-
-
-def score_method(method: Method, seed: int) -> Row:
-    """Fit one method to the data of one seed; return the numbers and curves of its row."""
-    data = load_toy(toy.NUM_ROWS, random_state=seed)
-    model = method.make(random_state=seed).fit(data.X, data.y)
-    return {**toy.score(model, seed)._asdict(), "curve": curve_of(model)}
-
-
-def curve_of(model: Regressor) -> dict[str, list[float]]:
-    """Return what a model says along the plotted range, for the figure."""
-    prediction = model.predict_distribution(CURVE_AT[:, None])
-    parts = (prediction.mean, prediction.aleatoric_std, prediction.epistemic_std)
-    return {
-        name: [float(f"{value:.4g}") for value in part]
-        for name, part in zip(Curve._fields, parts, strict=True)
-    }
+def score_method(method: str, seed: int) -> Row:
+    """Fit one method to the data of one seed; return its scores and its curve for the figure."""
+    data = load_toy(NUM_ROWS, random_state=seed)
+    model = METHODS[method].make(random_state=seed).fit(data.X, data.y)
+    curve = Curve.of(model.predict_distribution(CURVE_AT[:, None]))
+    return {**score_toy(model.predict_distribution, seed)._asdict(), "curve": curve.as_lists()}
 
 
 def bench_methods(
     names: Sequence[str], num_seeds: int, path: Path, folder: Path, console: Console
 ) -> list[Row]:
     """Score methods on seeds 0, 1, …, print the table, draw the figure, return the rows."""
-    if num_seeds < 1:
-        raise ValueError(f"The number of seeds must be at least 1. Got {num_seeds}.")
-    methods = find_methods(names)
+    require_whole("seeds", num_seeds, 1)
+    if not names:
+        raise ValueError("The comparison needs at least one method, or all. Got none.")
+    wanted = ALL if [name.casefold() for name in names] == ["all"] else names
+    methods = [find_method(name).name for name in wanted]
     rows = run_cases(
-        ResultsFile(path, stamp("toy methods", num_rows=toy.NUM_ROWS, num_fresh=toy.NUM_FRESH)),
-        [{"method": one.name, "seed": seed} for one in methods for seed in range(num_seeds)],
-        lambda case: score_method(METHODS[case["method"]], case["seed"]),
+        ResultsFile(path, stamp("toy methods", num_rows=NUM_ROWS, num_fresh=NUM_FRESH)),
+        [{"method": method, "seed": seed} for method in methods for seed in range(num_seeds)],
+        score_method,
         console,
-        lambda case: f"{case['method']} · seed {case['seed']}",
     )
-    console.print(methods_table(rows))
-    for line in verdict(rows):
-        console.print(line, highlight=False, soft_wrap=True)
-    curves = {
-        row["method"]: Curve(*(np.asarray(row["curve"][name]) for name in Curve._fields))
-        for row in rows
-        if row["seed"] == 0
-    }
-    pairs = {engine: pair for engine, pair in _pairs(curves).items() if pair}
+    means = pandas.DataFrame(rows).groupby("method", sort=False)[list(COLUMNS)].mean()
+    print_sheet(means_sheet(means), console)
+    print_lines(console, *noise_errors(means["noise_error"]))
+    pairs = _pairs({row["method"]: Curve.from_lists(row["curve"]) for row in rows if row["seed"] == 0})
     if pairs:
-        figure = plot_strategies(CURVE_AT, pairs, load_toy(toy.NUM_ROWS, random_state=0))
-        picture, _ = save_figure(figure, folder, "strategies")
-        console.print(f"Figure: {picture}", highlight=False, soft_wrap=True)
-    console.print(f"Rows: {path}", highlight=False, soft_wrap=True)
+        figure = plot_strategies(CURVE_AT, pairs, load_toy(NUM_ROWS, random_state=0))
+        print_lines(console, f"Figure: {save_figure(figure, folder, 'strategies')[0]}")
+    print_lines(console, f"Rows: {path}")
     return rows
 
 
-def methods_table(rows: Sequence[Row]) -> Table:
-    """Return a line per method, means over seeds."""
-    table = wide_table(
-        title=f"Toy: {toy.NUM_ROWS} points in [0, 10], default settings of every method",
-        caption=(
-            "Means over seeds. RMSE: of the mean on [0, 10]. Noise error: mean relative error of the "
-            "aleatoric std. TLL: of fresh observations in [0, 10], and in [−4, 0] and [10, 14]. "
-            "Coverage: of 95 % intervals. Epistemic std: on [0, 10] and [13, 14]."
-        ),
-        columns=("method", *COLUMNS.values()),
+def means_sheet(means: pandas.DataFrame) -> Sheet:
+    """Return a row per method."""
+    return Sheet(
+        f"Toy: {NUM_ROWS} points in [0, 10], default settings of every method",
+        "Means over seeds. RMSE: of the mean on [0, 10]. Noise error: mean relative error of the "
+        "aleatoric std. TLL: of fresh observations in [0, 10], and in [−4, 0] and [10, 14]. Coverage: "
+        "of 95 % intervals. Epistemic std: on [0, 10] and [13, 14].",
+        ("method", *COLUMNS.values()),
+        [[cells(name, *(f"{value:.3g}" for value in line)) for name, line in means.iterrows()]],
     )
-    for name, group in _by_method(rows).items():
-        table.add_row(name, *(f"{average(group, field):.3g}" for field in COLUMNS))
-    return table
 
 
-def verdict(rows: Sequence[Row]) -> list[str]:
-    """Say for which engines cooperation has the smaller noise error, and for which not."""
-    errors = {name: average(group, "noise_error") for name, group in _by_method(rows).items()}
-    won: list[str] = []
-    lost: list[str] = []
-    for engine, pair in _pairs(errors).items():
-        if pair:
-            joint, cooperative = pair
-            words = f"{engine} ({cooperative:.3f} against {joint:.3f})"
-            (won if cooperative < joint else lost).append(words)
-    lines = []
-    if won:
-        lines.append(f"Noise error, VeBNN better than its joint counterpart: {', '.join(won)}.")
-    if lost:
-        lines.append(f"Noise error, VeBNN worse than its joint counterpart: {', '.join(lost)}.")
-    return lines
+def noise_errors(errors: Mapping[Any, float]) -> list[str]:
+    """Return the engines with which VeBNN has the smaller noise error, and those with the larger."""
+    words: dict[str, list[str]] = {"better": [], "worse": []}
+    for engine, (joint, cooperative) in _pairs(errors).items():
+        verdict = "better" if cooperative < joint else "worse"
+        words[verdict].append(f"{engine} ({cooperative:.3f} against {joint:.3f})")
+    return [
+        f"Noise error, VeBNN {verdict} than its joint counterpart: {', '.join(engines)}."
+        for verdict, engines in words.items()
+        if engines
+    ]
 
 
-def _by_method(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["method"], []).append(row)
-    return groups
-
-
-def _pairs(by_name: dict[str, Any]) -> dict[str, tuple[Any, Any] | None]:
+def _pairs(by_name: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
     """Return (joint, cooperative) for every engine that both strategies were run with."""
     names = {engine: (f"MVE ({engine})", f"VeBNN ({engine})") for engine in ENGINE_NAMES}
     return {
         engine: (by_name[joint], by_name[cooperative])
-        if joint in by_name and cooperative in by_name
-        else None
         for engine, (joint, cooperative) in names.items()
+        if joint in by_name and cooperative in by_name
     }

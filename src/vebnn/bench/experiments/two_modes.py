@@ -1,23 +1,19 @@
-"""Noise with two modes, where the truth is known: the paper's multi-modal example as a benchmark."""
+"""Noise with two modes and a known truth: the paper's multi-modal example as a benchmark."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas
 from matplotlib.figure import Figure
 from rich.console import Console
-from rich.table import Table
 
 from vebnn.bench.figures.two_modes import Branches, Slice, plot_two_modes
-from vebnn.bench.results import (
-    ResultsFile,
-    Row,
-    average,
-    r_hat,
-    run_cases,
-    stamp,
-    wide_table,
-)
+from vebnn.bench.render.limits import Column, Limit, limits_sheet
+from vebnn.bench.render.sheet import Sheet
+from vebnn.bench.render.terminal import print_lines, print_sheet
+from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
+from vebnn.core.arguments import require_whole
 from vebnn.datasets.two_modes import (
     DATA_RANGE,
     TwoModes,
@@ -34,12 +30,23 @@ NUM_ROWS = 1_000
 NUM_FRESH = 5_000
 SLICE_AT = 4.0
 INSIDE = np.linspace(*DATA_RANGE, 161)
-LARGEST_ERROR = 0.1  # of means and stds
-LARGEST_IGNORANCE = 0.25  # of the noise std of a mode
+ERROR_LIMIT, EPISTEMIC_LIMIT = Limit(high=0.1), Limit(high=0.25)
+COLUMNS = {
+    "mean_error": Column("means", limit=ERROR_LIMIT),
+    "slice_mean_error": Column("at 4", limit=ERROR_LIMIT),
+    "std_error": Column("stds", limit=ERROR_LIMIT),
+    "slice_std_error": Column("at 4", limit=ERROR_LIMIT),
+    "weight_error": Column("weights"),
+    "ignorance": Column("epist.", limit=EPISTEMIC_LIMIT),
+    "log_likelihood": Column("LL", ".2f"),
+    "one_mode": Column("1 mode", ".2f"),
+    "true_log_likelihood": Column("truth", ".2f"),
+    "seconds": Column("s", ".0f"),
+}
 
 
 class ModeErrors(NamedTuple):
-    """Predicted modes against the true ones, on average over modes and some x."""
+    """Predicted modes against the true ones, on average over modes and inputs."""
 
     mean_error: float  # relative to the distance between the two true means
     std_error: float  # relative to the true std
@@ -48,7 +55,7 @@ class ModeErrors(NamedTuple):
 
 
 def mode_errors(predicted: Modes, x: np.ndarray) -> ModeErrors:
-    """Compare modes ``(2, points)`` with the truth at x; the one that lies higher is the upper one."""
+    """Compare modes ``(2, points)`` with the truth at x, the upper mode first."""
     modes, truth = upper_first(predicted), true_modes(x)
     distance = truth.mean[0] - truth.mean[1]
     return ModeErrors(
@@ -60,20 +67,20 @@ def mode_errors(predicted: Modes, x: np.ndarray) -> ModeErrors:
 
 
 def upper_first(modes: Modes) -> Modes:
-    """Return the two modes in the order of the truth, by their means on average over x."""
+    """Return the two modes in the order of the truth, by their means averaged over x."""
     order = np.argsort(-modes.mean.reshape(2, -1).mean(1))
     return Modes(*(part[order] for part in modes))
 
 
 def score_seed(seed: int) -> Row:
-    """Fit both default models to the data of one seed; return numbers, and what the figure needs."""
+    """Fit both default models to the data of one seed; return the scores and the figure's curves."""
     data = load_two_modes(NUM_ROWS, random_state=seed)
     model = MixtureRegressor(num_modes=2, random_state=seed).fit(data.X, data.y)
     one_mode = VeBNNRegressor(random_state=seed).fit(data.X, data.y)
     inside = model.predict_distribution(INSIDE[:, None])
     at = model.predict_distribution(np.array([[SLICE_AT]]))
     here = mode_errors(at.modes, np.array([SLICE_AT]))
-    # A second word in the seed: never the numbers the training data were drawn with.
+    # The second number keeps this stream apart from that of the training data.
     rng = np.random.default_rng([seed, 1])
     x = rng.uniform(*DATA_RANGE, NUM_FRESH)
     y, _ = observe(x, rng)
@@ -90,13 +97,13 @@ def score_seed(seed: int) -> Row:
 
 
 def branches_of(modes: Modes) -> Branches:
-    """Return what the left panel of the figure shows."""
+    """Return the curves of the figure's left panel."""
     modes = upper_first(modes)
     return Branches(INSIDE, modes.mean, modes.aleatoric_std, modes.epistemic_std)
 
 
 def slice_of(prediction: Prediction) -> Slice:
-    """Return what the right panel shows, from a prediction of one row."""
+    """Return the curves of the right panel, from a prediction of one row."""
     truth, modes = true_modes(np.array([SLICE_AT])), upper_first(prediction.modes)
     y = np.linspace(truth.mean.min() - 4 * truth.std.max(), truth.mean.max() + 4 * truth.std.max(), 201)
     density = np.exp([prediction.log_prob(np.array([one]), "mixture")[0] for one in y])
@@ -104,97 +111,39 @@ def slice_of(prediction: Prediction) -> Slice:
 
 
 def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) -> list[Row]:
-    """Score seeds 0, 1, …, print the table, draw the first seed; finished seeds are not run again.
-
-    Args:
-      num_seeds: how many.
-      path: file of rows.
-      console: where the table is printed.
-      folder: for the figure.
-    """
-    if num_seeds < 1:
-        raise ValueError(f"The number of seeds must be at least 1. Got {num_seeds}.")
-    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the long fit
+    """Score seeds 0, 1, …, print the table, draw the first seed; finished seeds are not run again."""
+    require_whole("seeds", num_seeds, 1)
+    folder.mkdir(parents=True, exist_ok=True)  # fails before the long fit, not after it
     settings = {"model": "MixtureRegressor(num_modes=2)", "num_rows": NUM_ROWS, "num_fresh": NUM_FRESH}
-    rows = run_cases(
-        ResultsFile(path, stamp("two modes", **settings)),
-        [{"seed": seed} for seed in range(num_seeds)],
-        lambda case: score_seed(case["seed"]),
-        console,
-        lambda case: f"seed {case['seed']}",
-    )
-    console.print(bench_table(rows))
-    console.print(f"Rows: {path}", highlight=False, soft_wrap=True)
+    file = ResultsFile(path, stamp("two modes", **settings))
+    rows = run_cases(file, [{"seed": seed} for seed in range(num_seeds)], score_seed, console)
     data = load_two_modes(NUM_ROWS, random_state=rows[0]["seed"])
     picture, _ = save_figure(figure_of(data, rows[0]), folder, "two-modes")
-    console.print(f"Figure: {picture}", highlight=False, soft_wrap=True)
+    print_sheet(seeds_sheet(rows), console)
+    print_lines(console, f"Rows: {path}", f"Figure: {picture}")
     return rows
 
 
 def figure_of(data: TwoModes, row: Row) -> Figure:
     """Draw the figure of one row."""
-    branches, cut = row["branches"], row["slice"]
-    return plot_two_modes(
-        data,
-        Branches(**{name: np.asarray(values) for name, values in branches.items()}),
-        Slice(cut["x"], *(np.asarray(cut[name]) for name in Slice._fields[1:])),
+    branches = {name: np.asarray(values) for name, values in row["branches"].items()}
+    cut = {name: np.asarray(values) for name, values in row["slice"].items()}
+    return plot_two_modes(data, Branches(**branches), Slice(**cut | {"x": row["slice"]["x"]}))
+
+
+def seeds_sheet(rows: list[Row]) -> Sheet:
+    """Return the table of seeds, means and limits."""
+    return limits_sheet(
+        f"Two modes: {NUM_ROWS} points in [0, 8], default settings",
+        "Means: error of the modes' means, relative to the distance between them. Stds: relative error "
+        f"of the modes' noise std. Both averaged over [0, 8], then at x = {SLICE_AT:g}. Weights: error "
+        "of the modes' probabilities. Epist.: epistemic std of a mode's mean over its noise std. LL: "
+        "mean log-likelihood of fresh data; 1 mode: of a VeBNNRegressor; truth: of the true density. "
+        "s: seconds for both fits.",
+        COLUMNS,
+        rows,
+        pandas.DataFrame(rows)[list(COLUMNS)].mean(),
     )
-
-
-def bench_table(rows: list[Row]) -> Table:
-    """Return a line per seed, their mean, and the limits beside it."""
-    columns = {
-        "mean_error": "means",
-        "slice_mean_error": "at 4",
-        "std_error": "stds",
-        "slice_std_error": "at 4",
-        "weight_error": "weights",
-        "ignorance": "ignor.",
-        "log_likelihood": "LL",
-        "one_mode": "1 mode",
-        "true_log_likelihood": "truth",
-        "seconds": "s",
-    }
-    limits = {
-        "mean_error": LARGEST_ERROR,
-        "std_error": LARGEST_ERROR,
-        "slice_mean_error": LARGEST_ERROR,
-        "slice_std_error": LARGEST_ERROR,
-        "ignorance": LARGEST_IGNORANCE,
-    }
-    table = wide_table(
-        title=f"Two modes: {NUM_ROWS} points in [0, 8], default settings",
-        caption=(
-            "Means: mean error of the modes' means, relative to the distance between them. Stds: mean "
-            f"relative error of their noise std. Both on [0, 8], then at x = {SLICE_AT:g}. "
-            "Weights: mean error of their probabilities. Ignor.: epistemic std of a mode's mean "
-            "over its noise std. LL: mean log-likelihood of fresh data; 1 mode: that of a "
-            "VeBNNRegressor; truth: that of the truth. s: seconds for both."
-        ),
-        columns=("seed", *columns.values()),
-    )
-    for row in rows:
-        table.add_row(str(row["seed"]), *(_number(row[name], name) for name in columns))
-    table.add_section()
-    cells = []
-    for name in columns:
-        value = average(rows, name)
-        good = value <= limits.get(name, np.inf)
-        mark = (" ✓" if good else " ✗") if name in limits else ""
-        cells.append(_number(value, name) + mark)
-    table.add_row("mean", *cells, style="bold")
-    table.add_row("limit", *(f"≤ {limits[name]:g}" if name in limits else "" for name in columns))
-    return table
-
-
-def _number(value: float, name: str) -> str:
-    coarse = {
-        "seconds": ".0f",
-        "log_likelihood": ".2f",
-        "one_mode": ".2f",
-        "true_log_likelihood": ".2f",
-    }
-    return format(value, coarse.get(name, ".3f"))
 
 
 def _log_likelihood(prediction: Prediction, y: np.ndarray) -> float:

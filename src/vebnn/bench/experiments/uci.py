@@ -9,12 +9,13 @@ from rich.console import Console
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from vebnn.bench.baselines import PEERS
-from vebnn.bench.contenders import PRESETS, find_contender, full_name
+from vebnn.bench.baselines import BASELINES
+from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.forecasts import scores
 from vebnn.bench.methods import ALL
+from vebnn.bench.render.terminal import print_lines
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
-from vebnn.core.arguments import require_one_of
+from vebnn.core.arguments import require_whole
 from vebnn.core.devices import available_cores
 from vebnn.core.workers import spread
 from vebnn.datasets.uci import load_uci
@@ -23,31 +24,27 @@ from vebnn.training import TrainingDiverged
 TEST_SHARE = 0.2
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "all": (*ALL, *PEERS),
+    "all": (*ALL, *BASELINES),
     # The rows of the paper's tables.
     "paper": (
         *("ME (MSE)", "MVE (β-NLL=1.0)", "MVE (Natural)", "Evidential"),
         *(f"MVE ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
         *(f"VeBNN ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
     ),
-    "peers": tuple(PEERS),
+    "baselines": tuple(BASELINES),
+    "peers": tuple(BASELINES),  # the former name of the group
 }
 
 
-def score_split(preset: str, case: Row) -> Row:
-    """Fit a method to 80 % of the rows; return its numbers on the others.
-
-    Args:
-      preset: how this library's methods are trained.
-      case: ``dataset``, ``method`` and ``split``, which seeds both the split and the model.
-    """
-    data = load_uci(case["dataset"])
-    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=case["split"])
+def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
+    """Fit a method to 80 % of the rows; return its scores on the others; ``split`` is the seed."""
+    data = load_uci(dataset)
+    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
     X_train, X_test, y_train, y_test = parts
-    contender = find_contender(case["method"], preset)
+    _, forecaster = find_forecaster(method, preset)
     try:
-        with threadpool_limits(1):  # others have the other cores
-            return scores(contender(X_train, y_train, X_test, case["split"]), y_test)
+        with threadpool_limits(1):  # other workers have the other cores
+            return scores(forecaster(X_train, y_train, X_test, split), y_test)
     except TrainingDiverged as diverged:
         return {"skipped": str(diverged)}
 
@@ -60,46 +57,33 @@ def bench_uci(
     *,
     methods: Sequence[str] = ("VeBNN (pSGLD)",),
     preset: str = "standard",
-    engine: str = "local",
+    backend: str = "local",
     jobs: int | None = None,
     scheduler: str | None = None,
-    mix: bool = False,
 ) -> list[Row]:
     """Score every method on every split of every data set; return the rows, finished ones included.
 
-    Args:
-      datasets: names; one whose file is missing is passed over, and its row says why.
-      num_splits: seeds 0, 1, … of the 80/20 splits.
-      path: file of rows; the same call goes on with it.
-      console: where progress is shown.
-      methods: names for :func:`~vebnn.bench.contenders.find_contender`, or of a group: ``"all"``,
-        ``"paper"``, ``"peers"``.
-      preset: ``"paper"`` (the paper's networks, epochs and calibration), ``"standard"`` (this
-        library's defaults, joint methods with the paper's choice of learning rates) or ``"quick"``
-        (a quarter of that length).
-      engine: where fits run, see :func:`~vebnn.core.workers.spread`.
-      jobs: how many at once.
-      scheduler: of a cluster.
-      mix: whether rows of the file count that another version of the code made.
+    Arguments are those of ``vebnn bench uci``. Methods are names for
+    :func:`~vebnn.bench.experiments.uci_settings.find_forecaster`, or groups: ``"all"``, ``"paper"``,
+    ``"baselines"``. A data set without a file is skipped, and its row gives the reason.
     """
-    if num_splits < 1:
-        raise ValueError(f"The number of splits must be at least 1. Got {num_splits}.")
-    require_one_of("preset", preset, PRESETS)
-    names = [full for name in methods for full in map(full_name, GROUPS.get(name.casefold(), (name,)))]
+    require_whole("splits", num_splits, 1)
+    wanted = [one for name in methods for one in GROUPS.get(name.casefold(), (name,))]
+    names = list(dict.fromkeys(find_forecaster(name, preset)[0] for name in wanted))
     if not datasets or not names:
         raise ValueError(
             "The benchmark needs at least one data set and one method. "
             f"Got {len(datasets)} and {len(names)}."
         )
-    file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE), mix)
+    file = ResultsFile(path, stamp("uci", preset=preset, test_share=TEST_SHARE))
     missing = {name: why for name in datasets if (why := _missing(name))}
     present = [name for name in datasets if name not in missing]
     if not present:
         raise FileNotFoundError(missing[datasets[0]])
     for name, why in missing.items():
-        console.print(f"{name} is passed over. {why}", highlight=False, soft_wrap=True)
-        _pass_over(name, why, names, file)
-    programs = list(product(present, dict.fromkeys(names)))
+        print_lines(console, f"{name} is skipped. {why}")
+        _record_skipped(name, why, names, file)
+    programs = list(product(present, names))
     at_once = jobs or available_cores()
     # Neighbours in the queue are different programs: workers compile them side by side, and later find
     # each other's in the compilation cache.
@@ -109,14 +93,8 @@ def bench_uci(
         for split in range(num_splits)
         for dataset, method in programs[start : start + at_once]
     ]
-    return run_cases(
-        file,
-        cases,
-        partial(score_split, preset),
-        console,
-        lambda case: f"{case['dataset']} · {case['method']} · split {case['split']}",
-        spread=partial(spread, engine=engine, jobs=jobs, scheduler=scheduler),
-    )
+    workers = partial(spread, backend=backend, jobs=jobs, scheduler=scheduler)
+    return run_cases(file, cases, partial(score_split, preset), console, workers)
 
 
 def _missing(dataset: str) -> str | None:
@@ -128,8 +106,7 @@ def _missing(dataset: str) -> str | None:
     return None
 
 
-def _pass_over(dataset: str, why: str, methods: Sequence[str], file: ResultsFile) -> None:
-    """Keep for the tables why a data set has no numbers."""
+def _record_skipped(dataset: str, why: str, methods: Sequence[str], file: ResultsFile) -> None:
     known = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
     for method in methods:
         if (dataset, method) not in known:

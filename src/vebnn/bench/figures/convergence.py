@@ -1,23 +1,17 @@
-"""The paper's convergence figures: numbers against the amount of data."""
+"""The paper's convergence figures: scores against the amount of data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
+import pandas
 from matplotlib.figure import Figure
 
-from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, STYLE, logarithmic, open_frame
+from vebnn.bench.figures.styled import legend_below, styled_figure
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, logarithmic, open_frame
 
-# Those of the one-dimensional example.
-PANELS = {
-    "mean_rmse": "RMSE of the mean",
-    "noise_rmse": "RMSE of the noise std",
-    "epistemic_tll": "epistemic TLL outside",
-    "total_tll": "total TLL outside",
-}
-# Fields that end like this are drawn on a logarithmic scale.
+# Fields with these endings have a logarithmic scale.
 LOGARITHMIC = ("rmse", "rmse_percent", "wasserstein", "interval_length")
 FAR_BELOW = -100
 _COLOURS = (ORANGE, GREEN, BLACK, "#CC79A7", "#56B4E9", "#D55E00")
@@ -26,32 +20,45 @@ _MOST_IN_A_LINE = 4
 
 
 class Series(NamedTuple):
-    """The numbers of one method."""
+    """The scores of one method."""
 
     name: str
-    sizes: np.ndarray  # numbers of rows
-    values: Mapping[str, np.ndarray]  # panel → (sizes, seeds), NaN where there is none
+    sizes: np.ndarray  # amounts of data
+    values: Mapping[str, np.ndarray]  # field → (sizes, runs), NaN where there is none
 
 
-def plot_convergence(
-    all_series: Sequence[Series],
-    panels: Mapping[str, str] = PANELS,
-    across: str = "training points",
-) -> Figure:
-    """Draw medians over seeds, with bands from the lowest to the highest.
+def series_of(rows: Sequence[Mapping[str, Any]], size: str, fields: Iterable[str]) -> list[Series]:
+    """Return one series per method of some rows.
 
-    Errors are on a logarithmic scale. So are log-likelihoods, far below zero, if a method is among them
-    that is sure and wrong: it is wrong by orders of magnitude.
+    Args:
+      rows: of results.
+      size: the field with the amount of data.
+      fields: of the scores.
+    """
+    frame = pandas.DataFrame(rows)
+    frame["run"] = frame.groupby(["method", size]).cumcount()
+    found = []
+    for name, mine in frame.groupby("method", sort=False):
+        tables = {field: mine.pivot(index=size, columns="run", values=field) for field in fields}
+        values = {field: table.to_numpy(float) for field, table in tables.items()}
+        found.append(Series(str(name), np.unique(mine[size]), values))
+    return found
+
+
+def plot_convergence(all_series: Sequence[Series], panels: Mapping[str, str], across: str) -> Figure:
+    """Draw medians over runs, with bands from the lowest to the highest.
+
+    Errors are on a logarithmic scale. So are log-likelihoods if one is far below zero, because an
+    overconfident method misses by orders of magnitude.
 
     Args:
       all_series: one for each method.
       panels: field of the values → title.
-      across: what the horizontal axis counts.
+      across: label of the horizontal axis.
     """
-    with matplotlib.rc_context(STYLE):
-        height = -(-len(panels) // _MOST_IN_A_LINE)
-        width = -(-len(panels) // height)
-        figure = Figure(figsize=(3.9 * width, 4.3 * height), layout="constrained", facecolor="white")
+    height = -(-len(panels) // _MOST_IN_A_LINE)
+    width = -(-len(panels) // height)
+    with styled_figure(3.9 * width, 4.3 * height) as figure:
         axes = figure.subplots(height, width, squeeze=False).ravel()
         styles = cycle(zip(_COLOURS, _MARKERS, strict=True))
         looks = {series.name: look for series, look in zip(all_series, styles, strict=False)}
@@ -65,26 +72,17 @@ def plot_convergence(
                 if np.isnan(values).all():
                     continue
                 colour, marker = looks[series.name]
-                # The method of the paper is blue in every figure.
+                # VeBNN is blue in every figure.
                 colour = BLUE if series.name.startswith("VeBNN") else colour
                 low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
                 panel.fill_between(series.sizes, low, high, color=colour, alpha=0.15, linewidth=0)
-                panel.plot(
-                    series.sizes,
-                    np.nanmedian(values, axis=1),
-                    color=colour,
-                    marker=marker,
-                    markersize=4.5,
-                    linewidth=1.8,
-                    label=series.name,
-                )
+                style = {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.8}
+                panel.plot(series.sizes, np.nanmedian(values, axis=1), label=series.name, **style)
             if field.endswith(LOGARITHMIC):
                 logarithmic(panel)
             panel.set_xlabel(across)
             panel.set_xticks(all_series[0].sizes, [str(size) for size in all_series[0].sizes])
             panel.minorticks_off()
             open_frame(panel)
-        handles, labels = axes[0].get_legend_handles_labels()
-        columns = min(len(labels), 5)
-        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+        legend_below(figure, axes[0], most=5)
     return figure

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from itertools import product
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from vebnn.bench.figures.styled import styled_figure
 from vebnn.bench.simulators.plasticity.material import Stress
 from vebnn.bench.simulators.plasticity.microstructure import Microstructure
 from vebnn.bench.simulators.plasticity.paths import COMPONENTS
 from vebnn.bench.simulators.plasticity.solver import Fields, Response
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95, open_frame
 
 _REALISATIONS_SHOWN = 3
 
@@ -37,10 +37,7 @@ def plot_fields(
     fields = [
         _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
     ]
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(
-            figsize=(13.5, 0.6 + 2.4 * len(fields)), layout="constrained", facecolor="white"
-        )
+    with styled_figure(13.5, 0.6 + 2.4 * len(fields)) as figure:
         heights = [1] * len(fields) + [0.05]
         *panels, scales = figure.subplots(
             len(heights), 1 + len(fields[0]), squeeze=False, height_ratios=heights
@@ -111,8 +108,7 @@ def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figur
     all_stress = np.stack(stress)
     mean, std = all_stress.mean(0), all_stress.std(0, ddof=1)
     steps = np.arange(1, len(strain) + 1)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11, 5.2), layout="constrained", facecolor="white")
+    with styled_figure(11, 5.2) as figure:
         panels = figure.subplots(2, 3, sharex=True, sharey="row")
         for number, (component, (above, below)) in enumerate(zip(COMPONENTS, panels.T, strict=True)):
             above.plot(steps, strain[:, number], color=BLACK, linewidth=1.6)

@@ -7,13 +7,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
-from vebnn.plots.style import BLACK, STYLE, open_frame
+from vebnn.bench.figures.styled import legend_below, styled_figure
+from vebnn.plots.style import BLACK, open_frame
 
 
 def plot_paths(
     curves: Mapping[int, Mapping[str, Curve]], truth_mean: np.ndarray, truth_std: np.ndarray
 ) -> Figure:
-    """Draw what methods say of one test path; a line of panels for every amount of data.
+    """Draw the predictions of one test path; a row of panels for every amount of data.
 
     Args:
       curves: number of training paths → method → prediction, ``(steps,)`` each.
@@ -22,9 +23,7 @@ def plot_paths(
     """
     names = list(dict.fromkeys(name for row in curves.values() for name in row))
     steps = np.arange(1, len(truth_mean) + 1)
-    with matplotlib.rc_context(STYLE):
-        size = (3.0 * len(names) + 0.8, 2.7 * len(curves) + 0.6)
-        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    with styled_figure(3.0 * len(names) + 0.8, 2.7 * len(curves) + 0.6) as figure:
         panels = figure.subplots(len(curves), len(names), sharex=True, sharey=True, squeeze=False)
         for line, (num_paths, by_name) in zip(panels, curves.items(), strict=True):
             line[0].set_ylabel(f"{num_paths} paths · stress")
@@ -36,21 +35,18 @@ def plot_paths(
                     draw_curve(axes, steps, by_name[name])
         for axes in panels[-1]:
             axes.set_xlabel("step")
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+        legend_below(figure, panels[0, 0])
     return figure
 
 
 def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, np.ndarray]]) -> Figure:
-    """Draw what intervals hold against what they promise; a panel for every method.
+    """Draw the coverage of intervals against their level; a panel for every method.
 
     Args:
-      levels: what intervals promise.
-      held: method → number of training paths → what they hold, at every level.
+      levels: nominal coverages.
+      held: method → number of training paths → coverage at every level.
     """
-    with matplotlib.rc_context(STYLE):
-        size = (3.4 * len(held) + 0.6, 4.2)
-        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    with styled_figure(3.4 * len(held) + 0.6, 4.2) as figure:
         panels = figure.subplots(1, len(held), sharex=True, sharey=True, squeeze=False)[0]
         colours = matplotlib.colormaps["viridis"]
         for axes, (name, by_size) in zip(panels, held.items(), strict=True):

@@ -2,18 +2,18 @@
 
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
+from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.two_modes import TwoModes, true_modes
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, STYLE, TWO_SIDED_95
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95, open_frame
 
 
 class Branches(NamedTuple):
-    """What a model says along a line and on a slice, in original units; modes first."""
+    """A prediction along a line, in original units; modes first."""
 
     x: np.ndarray  # (points,)
     mean: np.ndarray  # (modes, points)
@@ -22,7 +22,7 @@ class Branches(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """What a model says at one x."""
+    """A prediction at one x."""
 
     x: float
     y: np.ndarray  # (points,)
@@ -35,18 +35,11 @@ def plot_two_modes(data: TwoModes, branches: Branches, cut: Slice) -> Figure:
     """Draw data and predicted branches on the left, the distribution at one x on the right.
 
     Bands hold 95 %. On the right, dots are means and bars reach one std to either side.
-
-    Args:
-      data: what the model was fitted to.
-      branches: what it predicts along x.
-      cut: what it predicts at one x.
     """
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11.5, 4.6), layout="constrained", facecolor="white")
+    with styled_figure(11.5, 4.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.45, 1))
-        for panel in (left, right):
-            for side in ("top", "right"):
-                panel.spines[side].set_visible(False)
+        open_frame(left)
+        open_frame(right)
         _draw_branches(left, data, branches)
         left.axvline(cut.x, color=BLACK, linewidth=0.9, linestyle=":", zorder=2)
         _draw_slice(right, cut)
@@ -58,18 +51,14 @@ def _draw_branches(axes: Axes, data: TwoModes, branches: Branches) -> None:
     axes.scatter(data.X[:, 0], data.y, s=7, color=GREY, alpha=0.55, linewidth=0, zorder=1, label="data")
     x, truth = branches.x, true_modes(branches.x)
     for number, mean in enumerate(branches.mean):
-        noise, ignorance = (
+        noise, epistemic = (
             TWO_SIDED_95 * std[number] for std in (branches.aleatoric_std, branches.epistemic_std)
         )
         # Every label once, though every branch is drawn.
         names = iter(("noise", "epistemic", "predicted mean", "truth") if number == 0 else [None] * 4)
-        band: dict[str, Any] = {"linewidth": 0, "zorder": 3}
-        axes.fill_between(
-            x, mean - noise, mean + noise, color=ORANGE, alpha=0.28, label=next(names), **band
-        )
-        axes.fill_between(
-            x, mean - ignorance, mean + ignorance, color=BLUE, alpha=0.4, label=next(names), **band
-        )
+        for half, colour, alpha in ((noise, ORANGE, 0.28), (epistemic, BLUE, 0.4)):
+            band: dict[str, Any] = {"color": colour, "alpha": alpha, "linewidth": 0, "zorder": 3}
+            axes.fill_between(x, mean - half, mean + half, label=next(names), **band)
         axes.plot(x, mean, color=BLUE, linewidth=2, zorder=5, label=next(names))
         dashed: dict[str, Any] = {"color": BLACK, "linestyle": (0, (4, 2)), "zorder": 6}
         axes.plot(x, truth.mean[number], linewidth=1.2, label=next(names), **dashed)
@@ -93,15 +82,8 @@ def _draw_slice(axes: Axes, cut: Slice) -> None:
     top = max(float(density.max()), float(cut.density.max()))
     bars = ((cut.mean, cut.aleatoric_std, BLUE, 1.16), (truth.mean, truth.std, BLACK, 1.1))
     for mean, std, colour, height in bars:
-        axes.errorbar(
-            mean,
-            np.full(len(mean), height * top),
-            xerr=std,
-            fmt="o",
-            markersize=4,
-            capsize=3,
-            color=colour,
-        )
+        heights = np.full(len(mean), height * top)
+        axes.errorbar(mean, heights, xerr=std, fmt="o", markersize=4, capsize=3, color=colour)
     axes.set_ylim(0, 1.42 * top)
     axes.set_xlabel("y")
     axes.set_ylabel("density")

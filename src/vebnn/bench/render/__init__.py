@@ -1,1 +1,1 @@
-"""Tables to be read: one description, shown in a terminal or written as Markdown, LaTeX and HTML."""
+"""One description of a table (``sheet``), written for the terminal or as Markdown, LaTeX or HTML."""

@@ -6,7 +6,7 @@ from importlib.resources import files
 from vebnn.bench.render.sheet import Cell, Document, Sheet
 from vebnn.tabular.report.page import asset
 
-_STYLE = files("vebnn.bench.render") / "assets" / "sheets.css"
+_STYLE = files("vebnn.bench.render") / "assets" / "tables.css"
 
 
 def as_html(document: Document) -> str:

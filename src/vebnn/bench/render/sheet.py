@@ -1,63 +1,45 @@
-"""What a table says, whatever it is written in."""
+"""The description of a table that every writer takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+MISSING = "–"
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell.
-
-    Args:
-      text: what it says.
-      bold: whether it stands out.
-      underline: whether it stands out further.
-      italic: whether it stands out among its neighbours.
-      raised: marks above the line, behind the text.
-      below: a second, smaller line.
-      sort: what a page sorts by; the text unless given.
-    """
+    """A cell of a table."""
 
     text: str
     bold: bool = False
     underline: bool = False
     italic: bool = False
-    raised: str = ""
-    below: str = ""
-    sort: float | None = None
+    raised: str = ""  # superscript after the text
+    below: str = ""  # a second, smaller line
+    sort: float | None = None  # the key by which an HTML page sorts; ``None`` is the text
+
+
+def cells(*texts: str, bold: bool = False) -> list[Cell]:
+    """Return a row of plain or bold cells."""
+    return [Cell(text, bold=bold) for text in texts]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table.
-
-    Args:
-      title: a few words.
-      caption: what the cells are, in sentences.
-      columns: names; the first column has words, the others numbers.
-      groups: rows; there is a rule between groups.
-      notes: sentences below the table.
-    """
+    """A table."""
 
     title: str
-    caption: str
-    columns: Sequence[str]
-    groups: Sequence[Sequence[Sequence[Cell]]]
-    notes: Sequence[str] = ()
+    caption: str  # explains the columns
+    columns: Sequence[str]  # headings; the first column is text, the others are numbers
+    groups: Sequence[Sequence[Sequence[Cell]]]  # rows; writers draw a rule between groups
+    notes: Sequence[str] = ()  # sentences below the table
 
 
 @dataclass(frozen=True)
 class Document:
-    """Tables under a title.
-
-    Args:
-      title: a few words.
-      opening: sentences before the first table.
-      sheets: the tables.
-      closing: sentences after the last.
-    """
+    """Tables under one title."""
 
     title: str
-    opening: Sequence[str]
+    opening: Sequence[str]  # sentences before the first table
     sheets: Sequence[Sheet]
-    closing: Sequence[str] = ()
+    closing: Sequence[str] = ()  # sentences after the last table

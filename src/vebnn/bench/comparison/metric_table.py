@@ -1,14 +1,14 @@
 """One metric of all methods on all data sets, with the marks of the paper's tables.
 
-On every data set the best mean is marked, and the second. The best has a star if it is significantly
-better than the second. Within an inference family (methods with the same engine) the best is marked,
-too; it has a plus if it is significantly better than every other variant, and another variant has a
-minus if it is significantly worse than the best. Significant is p < 0.05 in Wilcoxon's signed-rank test
-over the splits both methods have.
+On every data set the best and the second mean are marked. The best has a star if it is significantly
+better than the second. The best of each inference family (methods with the same engine) is marked; it
+has a plus if it is significantly better than every other variant, and another variant has a minus if it
+is significantly worse than the best. Significant is p < 0.05 in Wilcoxon's signed-rank test over the
+splits both methods have.
 
 Departures: the paper writes plus and minus only on rows of VeBNN, here any row may have one. Means and
-signed ranks can disagree, if one split is far out: a variant whose mean is worse but which
-is significantly better by the test has a plus.
+signed ranks can disagree if one split is an outlier: a variant whose mean is worse, but which is
+significantly better by the test, has a plus.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ import numpy as np
 
 from vebnn.bench.comparison.measures import Metric
 from vebnn.bench.comparison.order import are_variants, family_of, ordered_datasets, ordered_methods
-from vebnn.bench.comparison.published import EXPERIMENT, Published, published
+from vebnn.bench.comparison.published import Published, published
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.comparison.statistics import (
     FEWEST_PAIRS,
@@ -32,17 +32,11 @@ from vebnn.bench.comparison.statistics import (
 
 @dataclass
 class Entry:
-    """A method on a data set.
+    """A method on a data set."""
 
-    Args:
-      scores: by split; empty if there are none.
-      skipped: why there are none, or fewer, if a reason is known.
-      published: what the paper says.
-    """
-
-    scores: Mapping[int, float]
-    skipped: str | None
-    published: Published | None
+    scores: Mapping[int, float]  # by split
+    skipped: str | None  # why there are none, or fewer, if a row says it
+    published: Published | None  # the paper's number
     best: bool = field(default=False, init=False)
     second: bool = field(default=False, init=False)
     star: bool = field(default=False, init=False)
@@ -63,23 +57,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class MetricTable:
-    """A metric of all methods on all data sets.
-
-    Args:
-      metric: the metric.
-      methods: in order.
-      datasets: in order.
-      entries: by method and data set.
-      ranks: average ranks over the data sets that all methods with numbers have.
-      untested: data sets on which a test was wanted, but had too few common splits.
-    """
+    """A metric of all methods on all data sets."""
 
     metric: Metric
-    methods: tuple[str, ...]
-    datasets: tuple[str, ...]
-    entries: Mapping[tuple[str, str], Entry]
-    ranks: Ranks
-    untested: tuple[str, ...]
+    methods: tuple[str, ...]  # in order
+    datasets: tuple[str, ...]  # in order
+    entries: Mapping[tuple[str, str], Entry]  # by method and data set
+    ranks: Ranks  # average ranks over the data sets that all methods with numbers have
+    untested: tuple[str, ...]  # data sets on which a test was wanted, but had too few common splits
 
     @property
     def usual_splits(self) -> int:
@@ -90,46 +75,39 @@ class MetricTable:
 def compare(results: Results, metric: Metric) -> MetricTable:
     """Return the table of one metric.
 
-    A method whose rows all lack this number is not in it, unless they all say why they have none.
+    A method without this number is left out, unless all its rows say why they have none.
     """
-    all_methods = ordered_methods(row["method"] for row in results.rows)
     all_datasets = ordered_datasets(row["dataset"] for row in results.rows)
-    every = {
-        (method, dataset): Entry(
-            results.scores(metric.field, method, dataset),
-            results.why_skipped(method, dataset),
-            published(metric.field, method, dataset) if results.experiment == EXPERIMENT else None,
-        )
-        for method in all_methods
-        for dataset in all_datasets
-    }
-    numbers = {row["method"] for row in results.rows if not row.get("skipped")}
-    methods = tuple(
-        method
-        for method in all_methods
-        if method not in numbers or any(every[method, dataset].scores for dataset in all_datasets)
-    )
+    with_numbers = {row["method"] for row in results.rows if not row.get("skipped")}
+    lines: dict[str, dict[str, Entry]] = {}
+    for method in ordered_methods(row["method"] for row in results.rows):
+        line = {
+            dataset: Entry(
+                results.scores(metric.field, method, dataset),
+                results.why_skipped(method, dataset),
+                published(metric.field, method, dataset, results.experiment),
+            )
+            for dataset in all_datasets
+        }
+        if method not in with_numbers or any(entry.scores for entry in line.values()):
+            lines[method] = line
     datasets = tuple(
         dataset
         for dataset in all_datasets
-        if any(every[method, dataset].scores or every[method, dataset].skipped for method in methods)
+        if any(line[dataset].scores or line[dataset].skipped for line in lines.values())
     )
-    entries = {(method, dataset): every[method, dataset] for method in methods for dataset in datasets}
     untested = tuple(
         dataset
         for dataset in datasets
-        if not _mark(metric, {method: entries[method, dataset] for method in methods})
+        if not _mark(metric, {method: line[dataset] for method, line in lines.items()})
     )
     losses = {
-        method: {
-            dataset: metric.loss(entries[method, dataset].mean)
-            for dataset in datasets
-            if entries[method, dataset].scores
-        }
-        for method in methods
+        method: {name: metric.loss(line[name].mean) for name in datasets if line[name].scores}
+        for method, line in lines.items()
     }
     ranks = average_ranks({method: found for method, found in losses.items() if found})
-    return MetricTable(metric, methods, datasets, entries, ranks, untested)
+    entries = {(method, name): line[name] for method, line in lines.items() for name in datasets}
+    return MetricTable(metric, tuple(lines), datasets, entries, ranks, untested)
 
 
 def _mark(metric: Metric, column: Mapping[str, Entry]) -> bool:

@@ -1,20 +1,16 @@
-"""Who takes part in a comparison: methods of this library, what people use instead, and your own.
-
-A contender is a function of training rows, new rows and a seed, that returns a forecast for these.
-"""
+"""How every method is trained on UCI data: the paper's way, with the defaults, or quickly."""
 
 import importlib
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from vebnn.bench.baselines import PEERS
-from vebnn.bench.forecasts import Forecast
+from vebnn.bench.baselines import BASELINES
+from vebnn.bench.forecasts import Forecast, Forecaster
 from vebnn.bench.methods import Method, find_method
 from vebnn.bench.results import r_hat
 from vebnn.calibration import CommonFactor
@@ -28,17 +24,15 @@ from vebnn.presets import (
     stretched,
 )
 
-Contender = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Forecast]
-
-PRESETS = ("paper", "standard", "quick")
+UCI_PRESETS = ("paper", "standard", "quick")
 STANDARD_RATES = (3e-4, 1e-3, 3e-3)  # of the five of the paper
 QUICK = 0.25  # of the default length
 CALIBRATION_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class OurMethod:
-    """One of this library's methods as a contender."""
+class LibraryMethod:
+    """A method of this library as a forecaster."""
 
     method: Method
     preset: str
@@ -56,66 +50,58 @@ class OurMethod:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A contender whose variance is multiplied by the paper's constant c.
+    """A forecaster whose variance is multiplied by the paper's constant c.
 
-    c is learned on 20 % of the training rows, by a model that has not seen them; the model that
-    predicts has seen all.
+    c is learned on 20 % of the training rows, from a model that was not trained on them; the model
+    that predicts is trained on all rows.
     """
 
-    contender: Contender
+    forecaster: Forecaster
 
     def __call__(self, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
         """Fit twice, and predict."""
         X_fit, X_val, y_fit, y_val = train_test_split(
             X, y, test_size=CALIBRATION_SHARE, random_state=seed
         )
-        held_out = self.contender(X_fit, y_fit, X_val, seed)
-        nothing = np.zeros_like(held_out.variance)
-        factor = CommonFactor.learn(y_val, held_out.mean, held_out.variance, nothing)
-        raw = self.contender(X, y, X_new, seed)
+        held_out = self.forecaster(X_fit, y_fit, X_val, seed)
+        zero = np.zeros_like(held_out.variance)
+        factor = CommonFactor.learn(y_val, held_out.mean, held_out.variance, zero)
+        raw = self.forecaster(X, y, X_new, seed)
         variance, _ = factor.apply(raw.variance, np.zeros_like(raw.variance))
         return Forecast(raw.mean, variance, notes={**raw.notes, "factors": list(factor.factors)})
 
 
-def find_contender(name: str, preset: str = "standard") -> Contender:
-    """Return the contender of a name.
+def find_forecaster(name: str, preset: str = "standard") -> tuple[str, Forecaster]:
+    """Return a method's name as tables spell it, and its forecaster.
 
     Args:
-      name: a method such as ``"VeBNN (pSGLD)"``, a peer such as ``"NGBoost"``, or
-        ``"module:function"`` for one of your own.
-      preset: how this library's methods are trained; ``"paper"`` also calibrates, whatever the method.
-    """
-    require_one_of("preset", preset, PRESETS)
-    contender: Contender
-    if ":" in name:
-        contender = _imported(name)
-    elif name in PEERS:
-        contender = PEERS[name]
-    else:
-        contender = OurMethod(find_method(name), preset)
-    return Calibrated(contender) if preset == "paper" else contender
-
-
-def full_name(name: str) -> str:
-    """Return a name as tables spell it; ``module:function`` is spelt as it was given.
+      name: a method such as ``"VeBNN (pSGLD)"``, a baseline such as ``"NGBoost"``, or
+        ``"module:function"`` for a function of your own.
+      preset: how this library's methods are trained; ``"paper"`` also calibrates every method.
 
     Raises:
-      ValueError: if nobody has this name.
+      ValueError: if there is no such method.
     """
-    by_plain_name = {peer.casefold(): peer for peer in PEERS}
+    require_one_of("preset", preset, UCI_PRESETS)
+    forecaster: Forecaster
+    baselines = {known.casefold(): known for known in BASELINES}
     if ":" in name:
-        _imported(name)
-        return name
-    if name.casefold() in by_plain_name:
-        return by_plain_name[name.casefold()]
-    try:
-        return find_method(name).name
-    except ValueError as error:
-        raise ValueError(f"{error} Others: {', '.join(PEERS)}, or module:function.") from None
+        forecaster = _imported(name)
+    elif name.casefold() in baselines:
+        name = baselines[name.casefold()]
+        forecaster = BASELINES[name]
+    else:
+        try:
+            method = find_method(name)
+        except ValueError as error:
+            others = f"Baselines: {', '.join(BASELINES)}, or module:function."
+            raise ValueError(f"{error} {others}") from None
+        name, forecaster = method.name, LibraryMethod(method, preset)
+    return name, Calibrated(forecaster) if preset == "paper" else forecaster
 
 
 def arguments(method: Method, preset: str, num_rows: int) -> dict[str, Any]:
-    """Return what a preset says to the estimator of a method."""
+    """Return the arguments of a method's estimator in a preset."""
     engine: Any = method.arguments.get("inference")
     cooperative = method.strategy == "cooperative"
     if preset == "paper":
@@ -132,7 +118,7 @@ def arguments(method: Method, preset: str, num_rows: int) -> dict[str, Any]:
     return chosen | {"mean_training": mean_training, "variance_training": variance_training}
 
 
-def _imported(name: str) -> Contender:
+def _imported(name: str) -> Forecaster:
     module_name, _, function_name = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
@@ -140,5 +126,5 @@ def _imported(name: str) -> Contender:
         return getattr(importlib.import_module(module_name), function_name)
     except (ImportError, AttributeError) as error:
         raise ValueError(
-            f"The method {name!r} must be module:function, where Python finds both. {error}."
+            f"The method {name!r} must be an importable module:function. {error}."
         ) from None

@@ -3,7 +3,7 @@ import pytest
 
 from tests.support.rows import results, rows_of, skipped
 from vebnn.bench.comparison.measures import METRICS, find_metrics
-from vebnn.bench.comparison.tables import MetricTable, compare
+from vebnn.bench.comparison.metric_table import MetricTable, compare
 
 SPLITS = np.arange(20)
 WAVE = np.sin(SPLITS)  # what a split has in common
@@ -83,7 +83,7 @@ def test_one_split_far_out_makes_the_worse_mean_significantly_better() -> None:
     assert marks(table) == {"MVE (BBB)": "BF", "VeBNN (BBB)": "S+"}
 
 
-def test_single_networks_and_peers_are_no_families() -> None:
+def test_single_networks_and_baselines_are_no_families() -> None:
     table = compare(
         results(
             rows_of("yacht", "Evidential", WAVE),

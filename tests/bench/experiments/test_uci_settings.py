@@ -1,19 +1,21 @@
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
-from vebnn.bench import baselines as peers
-from vebnn.bench.baselines import PEERS
-from vebnn.bench.contenders import PRESETS, Calibrated, arguments, find_contender, full_name
-from vebnn.bench.forecasts import LEVEL, Forecast, scores
+from vebnn.bench.baselines import BASELINES
+from vebnn.bench.experiments.uci_settings import (
+    UCI_PRESETS,
+    Calibrated,
+    arguments,
+    find_forecaster,
+)
+from vebnn.bench.forecasts import Forecast
 from vebnn.bench.methods import ALL, METHODS
-from vebnn.datasets.toy import load_toy
 from vebnn.networks import MLP
 from vebnn.presets import paper
 from vebnn.training import Training
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", UCI_PRESETS)
 @pytest.mark.parametrize("name", ALL)
 def test_every_method_understands_every_preset(name: str, preset: str) -> None:
     method = METHODS[name]
@@ -49,10 +51,13 @@ def test_quick_is_a_quarter() -> None:
 
 
 def test_names() -> None:
-    assert full_name("vebnn(psgld)") == "VeBNN (pSGLD)"
-    assert full_name("quantile BOOSTING") == "Quantile boosting"
-    assert full_name("vebnn.bench.baselines:ngboost") == "vebnn.bench.baselines:ngboost"
-    assert find_contender("vebnn.bench.baselines:ngboost") is PEERS["NGBoost"]
+    assert find_forecaster("vebnn(psgld)")[0] == "VeBNN (pSGLD)"
+    assert find_forecaster("quantile BOOSTING") == (
+        "Quantile boosting",
+        BASELINES["Quantile boosting"],
+    )
+    own = "vebnn.bench.baselines:ngboost"
+    assert find_forecaster(own) == (own, BASELINES["NGBoost"])
 
 
 def test_calibration_learns_from_rows_that_were_held_out(rng: np.random.Generator) -> None:
@@ -73,34 +78,5 @@ def test_calibration_learns_from_rows_that_were_held_out(rng: np.random.Generato
 
 
 def test_the_preset_of_the_paper_calibrates() -> None:
-    assert isinstance(find_contender("NGBoost", "paper"), Calibrated)
-    assert isinstance(find_contender("VeBNN (pSGLD)", "paper"), Calibrated)
-
-
-@pytest.mark.parametrize("name", PEERS)
-@threadpool_limits.wrap(limits=1)
-def test_peers_know_mean_and_noise_in_the_users_units(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(peers, "MOST_TREES", {"NGBoost": 100, "CatBoost": 100})
-    toy = load_toy(150, random_state=0)
-    y = np.column_stack([toy.y, 100 - 10 * toy.y])
-    forecast = PEERS[name](toy.X[:110], y[:110], toy.X[110:], 0)
-    assert forecast.mean.shape == forecast.variance.shape == (40, 2)
-    numbers = scores(forecast, y[110:])
-    assert numbers["rmse"] < 0.75 * np.mean(y[110:].std(axis=0))
-    assert 0.8 < numbers["coverage"] <= 1
-    # The second target is the first, in other units.
-    stds = np.sqrt(forecast.variance).mean(axis=0)
-    np.testing.assert_allclose(stds[1], 10 * stds[0], rtol=0.3)
-    alone = PEERS[name](toy.X[:110], y[:110, 0], toy.X[110:], 0)
-    np.testing.assert_allclose(alone.mean, forecast.mean[:, 0])
-
-
-def test_an_interval_of_ones_own_is_scored() -> None:
-    y = np.array([0.0, 1.0, 5.0])
-    wide = Forecast(y * 0, np.ones(3), (np.full(3, -2.0), np.full(3, 2.0)))
-    numbers = scores(wide, y)
-    assert numbers["coverage"] == pytest.approx(2 / 3)
-    assert numbers["interval_length"] == 4
-    assert numbers["winkler"] == pytest.approx(4 + 2 / (1 - LEVEL) * 3 / 3)
+    assert isinstance(find_forecaster("NGBoost", "paper")[1], Calibrated)
+    assert isinstance(find_forecaster("VeBNN (pSGLD)", "paper")[1], Calibrated)

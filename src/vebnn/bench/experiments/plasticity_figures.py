@@ -1,0 +1,53 @@
+"""The figures of the plasticity experiment, from its rows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vebnn.bench.figures.convergence import plot_convergence, series_of
+from vebnn.bench.figures.curve import Curve
+from vebnn.bench.figures.sequences import plot_paths, plot_reliability
+from vebnn.bench.results import Row
+from vebnn.metrics import LEVELS
+from vebnn.plots import save_figure
+
+PANELS = {
+    "rmse_percent": "RMSE of the mean, %",
+    "wasserstein": "Wasserstein distance",
+    "epistemic_log_likelihood": "epistemic TLL",
+    "epistemic_coverage": "epistemic coverage of 95 %",
+    "epistemic_interval_length": "epistemic interval length",
+    "epistemic_calibration_error": "epistemic ECE",
+}
+
+
+def save_figures(
+    rows: Sequence[Row], truth: tuple[np.ndarray, np.ndarray], folder: Path, stem: str
+) -> list[Path]:
+    """Draw learning curves, predictions along one path and reliability diagrams of one material.
+
+    ``truth`` is mean and noise std along the path; names of the files, which are returned, begin with
+    ``stem``.
+    """
+    figures = {stem: plot_convergence(series_of(rows, "num_paths", PANELS), PANELS, "training paths")}
+    sizes = sorted({row["num_paths"] for row in rows})
+    # As in the paper: the fewest paths and nearly the most.
+    curves: dict[int, dict[str, Curve]] = {
+        size: {} for size in (sizes[0], 800 if 800 in sizes else sizes[-1])
+    }
+    coverages: dict[str, dict[int, list]] = {}
+    for row in sorted(rows, key=lambda row: row["num_paths"]):
+        name, size = row["method"], row["num_paths"]
+        if size in curves:
+            curves[size].setdefault(name, Curve.from_lists(row["curve"]))
+        if row["reliability"] is not None:
+            coverages.setdefault(name, {}).setdefault(size, []).append(row["reliability"])
+    figures[f"{stem}-paths"] = plot_paths(curves, *truth)
+    if coverages:
+        held = {
+            name: {size: np.mean(shares, axis=0) for size, shares in by_size.items()}
+            for name, by_size in coverages.items()
+        }
+        figures[f"{stem}-reliability"] = plot_reliability(LEVELS, held)
+    return [save_figure(figure, folder, name)[0] for name, figure in figures.items()]

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from vebnn.bench import baselines
+from vebnn.bench.baselines import BASELINES
+from vebnn.bench.forecasts import scores
+from vebnn.datasets.toy import load_toy
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@threadpool_limits.wrap(limits=1)
+def test_baselines_predict_mean_and_variance_in_the_units_of_y(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baselines, "MOST_TREES", {"NGBoost": 100, "CatBoost": 100})
+    toy = load_toy(150, random_state=0)
+    y = np.column_stack([toy.y, 100 - 10 * toy.y])
+    forecast = BASELINES[name](toy.X[:110], y[:110], toy.X[110:], 0)
+    assert forecast.mean.shape == forecast.variance.shape == (40, 2)
+    numbers = scores(forecast, y[110:])
+    assert numbers["rmse"] < 0.75 * np.mean(y[110:].std(axis=0))
+    assert 0.8 < numbers["coverage"] <= 1
+    # The second target is the first, in other units.
+    stds = np.sqrt(forecast.variance).mean(axis=0)
+    np.testing.assert_allclose(stds[1], 10 * stds[0], rtol=0.3)
+    alone = BASELINES[name](toy.X[:110], y[:110, 0], toy.X[110:], 0)
+    np.testing.assert_allclose(alone.mean, forecast.mean[:, 0])

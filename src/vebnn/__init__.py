@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from vebnn.core import configure as _configure
 
 if TYPE_CHECKING:
-    from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor
-    from vebnn.estimators.preprocessing import pad_sequences
+    from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor, pad_sequences
     from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
     from vebnn.networks import GRU, MLP
     from vebnn.prediction import Prediction
@@ -19,24 +18,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "VeBNNRegressor": "vebnn.estimators",
-    "pad_sequences": "vebnn.estimators.preprocessing",
-    "JointRegressor": "vebnn.estimators",
-    "MixtureRegressor": "vebnn.estimators",
-    "Prediction": "vebnn.prediction",
-    "GRU": "vebnn.networks",
-    "MLP": "vebnn.networks",
-    "MAP": "vebnn.inference",
-    "Ensemble": "vebnn.inference",
-    "MCDropout": "vebnn.inference",
-    "BayesByBackprop": "vebnn.inference",
-    "SGLD": "vebnn.inference",
-    "PSGLD": "vebnn.inference",
-    "SGHMC": "vebnn.inference",
-    "NUTS": "vebnn.inference",
-    "Training": "vebnn.training",
-}
+_ROOMS = ("prediction", "networks", "training", "inference", "estimators")  # the quickest first
 
 __all__ = [
     "GRU",
@@ -61,10 +43,12 @@ _configure()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        for room in _ROOMS:
+            if hasattr(module := import_module(f"vebnn.{room}"), name):
+                return getattr(module, name)
     raise AttributeError(f"module 'vebnn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,9 @@
-"""The scikit-learn face: one abstract regressor, one final class per strategy."""
+"""Scikit-learn estimators: one abstract regressor, one final class per strategy."""
 
 from vebnn.estimators.joint import JointRegressor
 from vebnn.estimators.mixture import MixtureRegressor
+from vebnn.estimators.preprocessing import pad_sequences
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.vebnn import VeBNNRegressor
 
-__all__ = ["JointRegressor", "MixtureRegressor", "Regressor", "VeBNNRegressor"]
+__all__ = ["JointRegressor", "MixtureRegressor", "Regressor", "VeBNNRegressor", "pad_sequences"]

@@ -141,14 +141,7 @@ class _Advance(eqx.Module):
 def sample_chains(
     key: Key, sampler: ChainSampler, problem: Problem, stage: Stage, *, step_size: float | None = None
 ) -> Posterior:
-    """Run every chain of a stochastic gradient sampler, each from one of the warm starts.
-
-    Args:
-      key: random key.
-      sampler: one update, and how many of them.
-      problem: the posterior.
-      stage: progress and checkpoints of the work.
-      step_size: that of the first epoch, if the sampler's own is None.
+    """Run every chain of a sampler from one of the warm starts; ``step_size`` replaces its own.
 
     Raises:
       TrainingDiverged: if an objective became infinite or not a number.

@@ -114,12 +114,8 @@ def largest_curvature(key: Key, problem: Problem, num_chains: int) -> float:
     """Return the largest eigenvalue of the Hessian of the negative log posterior at the starts.
 
     Power iteration with Hessian-vector products; it finds the eigenvalue of largest magnitude, which
-    bounds the step size. Of more than ``MOST_ROWS`` rows, evenly spaced ones are used.
-
-    Args:
-      key: random key.
-      problem: the posterior.
-      num_chains: the most starts to evaluate; the largest value is returned.
+    bounds the step size. At most ``num_chains`` starts are used, and of more than ``MOST_ROWS`` rows
+    evenly spaced ones.
     """
     size = len(problem.data.x)
     some = np.unique(np.linspace(0, size - 1, min(size, MOST_ROWS)).round().astype(int))

@@ -202,12 +202,9 @@ def train(
     """Minimise the objective with Adam for a fleet of runs.
 
     Args:
-      key: random key for the whole fleet.
-      objective: the negative log posterior.
       starts: start parameters, stacked over runs.
       data: the rows of all runs.
       train_rows: ``(runs, n)`` row numbers each run trains on.
-      settings: epochs, learning rate, batch size, patience.
       watch_rows: ``(runs, m)`` row numbers on which the monitor is evaluated after every epoch; the
         parameters of the best epoch are kept. ``None`` keeps those of the last epoch.
       monitor: the criterion, smaller is better; by default the negative log-likelihood.
@@ -215,7 +212,6 @@ def train(
       num_epochs: ``(runs,)``, at most ``settings.num_epochs``, the default.
       own: arrays of the objective in which runs differ, stacked: an objective with ``None`` in all
         other places.
-      stage: progress and checkpoints of the work.
 
     Raises:
       TrainingDiverged: if a loss became infinite or not a number.

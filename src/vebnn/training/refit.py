@@ -23,18 +23,12 @@ def train_to_best_epoch(
     """Find each run's best epoch on validation rows; return the runs and these epochs.
 
     Args:
-      key_search: random key of the search for the best epoch.
-      key_refit: random key of the training on all rows.
-      objective: the negative log posterior.
-      starts: start parameters, stacked over runs.
-      data: the rows of all runs.
-      settings: epochs, learning rate, batch size and patience.
       train_rows: ``(runs, n)`` rows the search trains on.
       watch_rows: ``(runs, m)`` validation rows of the search.
       final_rows: ``(runs, k)`` rows of a second training from the same starts, for the best number of
         epochs; None keeps the runs of the search.
-      monitor: the criterion; by default the negative log-likelihood.
-      stage: progress and checkpoints of the work.
+
+    All others are those of :func:`~vebnn.training.train`.
     """
     fleet = (objective, starts, data)
     watched = {"watch_rows": watch_rows, "monitor": monitor}

@@ -25,8 +25,6 @@ def split_rows(
     """Assign rows to folds at random, and every run's rows to training and validation.
 
     Args:
-      rng: source of the random order.
-      num_rows: rows available for training.
       num_folds: number of folds; 0 for none.
       validation_fraction: share of the rows that is set aside for early stopping.
       held_out: row numbers the user set aside; every run then has these as validation rows.

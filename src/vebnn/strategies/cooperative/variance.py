@@ -72,17 +72,13 @@ def train_variance(
     """Find the MAP variance network: likelihood of squared residuals, N(0, 1) prior on its weights.
 
     Args:
-      key: random key.
       start: the fresh network, stacked as a fleet of one.
-      loss: the likelihood, a key of ``VARIANCE_HEADS``.
       residuals: squared residuals and the part of them that is not noise.
-      settings: epochs, learning rate, batch size, patience.
       rescaled: see :func:`~vebnn.strategies.cooperative.residuals.rescale`.
       evidence: if given, early stopping watches the log marginal likelihood, as the paper's code does
         from round 2 on; otherwise the objective itself.
       fold: the fold of each row; if given, fold networks decide on the number of epochs, see
         :mod:`~vebnn.strategies.cooperative.fold_stopping`.
-      stage: progress and checkpoints of the work.
     """
     data, scale = rescale(residuals, wanted=rescaled)
     head, prior = VARIANCE_HEADS[loss], IsotropicPrior(np.float32(1))

@@ -15,7 +15,7 @@ from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.rounds import leave_one_out
 from vebnn.strategies.cooperative.variance import Noise
 from vebnn.strategies.mixture.fitted import FittedMixture, MixtureRound
-from vebnn.strategies.mixture.labels import match_labels
+from vebnn.strategies.mixture.modes import match_labels
 from vebnn.strategies.mixture.steps import MixtureSteps, StepOne
 from vebnn.training import Stage, Training
 

@@ -37,17 +37,7 @@ def learn_noise(
     settings: Any,
     stage: Stage,
 ) -> Noise:
-    """Learn the noise of every mode.
-
-    Args:
-      key: random key.
-      start: the fresh variance network, stacked as a fleet of one.
-      data: training rows.
-      modes: means and coefficients of the modes there.
-      variance: noise of every mode to start with.
-      settings: a :class:`~vebnn.strategies.mixture.CooperativeMixture`.
-      stage: progress and checkpoints of the work.
-    """
+    """Learn the noise of every mode, from a fresh network and a first ``variance`` of every mode."""
     training: Training = settings.variance_training
     squared = flat((data.target[..., None] - np.asarray(modes.mixture.mean)) ** 2)
     for repeat in range(settings.em_steps):

@@ -20,8 +20,7 @@ from vebnn.networks import Network
 from vebnn.strategies.cooperative.variance import Noise
 from vebnn.strategies.fit_data import FitData, Keys, appended
 from vebnn.strategies.mixture.em import RowModes, learn_noise, noise_of_modes
-from vebnn.strategies.mixture.labels import match_labels, relabel
-from vebnn.strategies.mixture.modes import WholeMixture, split_whole
+from vebnn.strategies.mixture.modes import WholeMixture, match_labels, relabel, split_whole
 from vebnn.training import Objective, Stage, Trained, pad_rows, train
 
 if TYPE_CHECKING:

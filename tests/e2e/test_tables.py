@@ -107,6 +107,15 @@ def test_json_is_all_there_is(call, alloys_model: Path, alloys_csv: Path) -> Non
     assert [one["rmse"] for one in evaluated["scores"]] == [one.rmse for one in model.facts.scores]
 
 
+def test_json_has_full_precision(
+    call, alloys_model: Path, alloys_csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = pandas.DataFrame({"id": ["a", None], "mean": [4.2218123456789e-14, np.nan]})
+    monkeypatch.setattr(TableModel, "prediction_table", lambda *arguments: table)
+    rows = json.loads(call("predict", str(alloys_model), str(alloys_csv), "--json").stdout)["rows"]
+    assert rows == [{"id": "a", "mean": 4.2218123456789e-14}, {"id": None, "mean": None}]
+
+
 def test_interrupted_fit_goes_on_to_the_same_model(
     call, alloys_model: Path, alloys_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +137,7 @@ def test_interrupted_fit_goes_on_to_the_same_model(
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint.strip().endswith("run the same command with --resume to go on.")
+    assert complaint.strip().endswith("rerun the same command with --resume.")
     assert not (tmp_path / "m").exists()
     monkeypatch.chdir(tmp_path)
     assert "--resume" in one_sentence(call(*arguments))

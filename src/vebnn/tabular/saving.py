@@ -82,7 +82,7 @@ def load_table_model(folder: str | Path) -> TableModel:
         )
     arrays, _ = read_arrays(folder / ROWS)
     return TableModel(
-        encoder=TableEncoder.revive(body["encoder"]),
+        encoder=TableEncoder.from_description(body["encoder"]),
         estimator=_ESTIMATORS[body["estimator"]].load(folder),
         facts=_facts(body["facts"]),
         **arrays,

@@ -1,15 +1,14 @@
-"""A model described for people and machines that want to ask it something."""
+"""The JSON description of a model that ``GET /model`` returns."""
 
 from typing import Any
 
 import vebnn
-from vebnn.tabular.columns import NumberColumn
+from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.values import MISSING
 
 
 def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
-    """Return features with kinds and ranges, targets, scores and settings, as JSON."""
+    """Return features with kinds and ranges, targets, scores and settings."""
     estimator = model.estimator
     return {
         "vebnn": vebnn.__version__,
@@ -28,8 +27,8 @@ def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
     }
 
 
-def _feature(column: Any) -> dict[str, Any]:
+def _feature(column: Column) -> dict[str, Any]:
     shared = {"name": column.name, "kind": column.kind, "typical": column.typical}
     if isinstance(column, NumberColumn):
         return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
-    return {**shared, "categories": [label for label in column.categories if label != MISSING]}
+    return {**shared, "categories": column.present}

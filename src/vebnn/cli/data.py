@@ -34,10 +34,8 @@ def list_data(as_json: AsJSON = False) -> None:
         return
     table = new_table("", "name", "rows", "features", "targets", "there")
     for row in rows:
-        there = "yes" if row["file"] else "no"
-        table.add_row(
-            row["name"], f"{row['rows']:,}", str(row["features"]), ", ".join(row["targets"]), there
-        )
+        numbers, targets = (f"{row['rows']:,}", str(row["features"])), ", ".join(row["targets"])
+        table.add_row(row["name"], *numbers, targets, "yes" if row["file"] else "no")
     Console().print(table)
 
 

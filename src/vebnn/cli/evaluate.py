@@ -2,16 +2,9 @@
 
 from rich.console import Console
 
+from vebnn.cli import output
 from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
-from vebnn.cli.output import (
-    calibration_facts,
-    print_json,
-    print_notices,
-    r_hat_of,
-    score_table,
-    training_use,
-)
 
 
 def evaluate(
@@ -26,7 +19,7 @@ def evaluate(
     loaded, rows = load_model_and_rows(model, data)
     found = loaded.evaluate(rows, level)
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
-    used = training_use(loaded)
+    used = output.training_use(loaded)
     notices = [*rows.notices]
     if num_trained:
         notices.append(
@@ -35,20 +28,20 @@ def evaluate(
             else f"The model was {used} all of these rows: the score flatters it."
         )
     if as_json:
-        print_json(
+        output.print_json(
             {
                 "rows": len(rows),
                 "trained_on": num_trained,
                 "scored": num_scored,
                 "fresh": found.fresh,
                 "scores": [score._asdict() for score in found.scores],
-                "calibration": calibration_facts(loaded, level),
-                "r_hat": r_hat_of(loaded.estimator),
+                "calibration": output.calibration_facts(loaded, level),
+                "r_hat": output.r_hat_of(loaded.estimator),
                 "notices": notices,
             }
         )
         return
     console = Console()
-    print_notices(console, notices)
+    output.print_notices(console, notices)
     title = f"On {num_scored:,} rows it {'was not' if found.fresh else 'WAS'} {used}"
-    console.print(score_table(title, found.scores, loaded.estimator))
+    console.print(output.score_table(title, found.scores, loaded.estimator))

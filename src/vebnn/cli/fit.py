@@ -9,17 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from vebnn.cli import output
 from vebnn.cli.groups import Interrupted
 from vebnn.cli.options import AsJSON, DataFile
-from vebnn.cli.output import (
-    calibration_facts,
-    new_table,
-    print_json,
-    print_notices,
-    r_hat_of,
-    score_table,
-    training_use,
-)
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -87,15 +79,19 @@ def fit(
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     checkpoint = _checkpoint_of(folder, resume)
     _print_plan(console, plan)
-    settings = {
-        "inference": inference,
-        "effort": effort,
-        "rounds": rounds,
-        "random_state": seed,
-        "verbose": int(not as_json),
-        "checkpoint": str(checkpoint),
-    }
-    model = _train(plan, settings, checkpoint)
+
+    from vebnn.tabular.effort import new_estimator
+
+    estimator = new_estimator(
+        len(plan.trained),
+        inference=inference,
+        effort=effort,
+        rounds=rounds,
+        random_state=seed,
+        verbose=int(not as_json),
+        checkpoint=str(checkpoint),
+    )
+    model = _train(estimator, plan, checkpoint)
     model.save(folder)
     _print_result(console, model, folder, data, time.perf_counter() - started, as_json)
 
@@ -113,13 +109,11 @@ def _checkpoint_of(folder: Path, resume: bool) -> Path:
     return checkpoint
 
 
-def _train(plan: "TrainingPlan", settings: dict[str, Any], checkpoint: Path) -> "TableModel":
+def _train(estimator: Any, plan: "TrainingPlan", checkpoint: Path) -> "TableModel":
     from sklearn.exceptions import ConvergenceWarning
 
-    from vebnn.tabular.effort import new_estimator
     from vebnn.tabular.model import TableModel
 
-    estimator = new_estimator(len(plan.trained), **settings)
     try:
         with warnings.catch_warnings():
             # The advice at the end says the same in terms of the command line.
@@ -146,14 +140,14 @@ def _print_plan(console: Console, plan: "TrainingPlan") -> None:
         ),
         soft_wrap=True,
     )
-    table = new_table("", "column", "kind", "values", "missing")
+    table = output.new_table("", "column", "kind", "values", "missing")
     for column in columns[:MOST_COLUMNS_SHOWN]:
         missing = str(column.num_missing or "")
         table.add_row(Text(column.name), column.kind, Text(column.summary), missing)
     console.print(table)
     if len(columns) > MOST_COLUMNS_SHOWN:
         console.print(f"  … and {len(columns) - MOST_COLUMNS_SHOWN} more columns", highlight=False)
-    print_notices(console, plan.notices)
+    output.print_notices(console, plan.notices)
 
 
 def _print_result(
@@ -166,7 +160,7 @@ def _print_result(
     mixed = diagnostics is None or not diagnostics.complaint()
     advice = advise(facts.scores, mixed, calibrated=facts.calibration is not None)
     if as_json:
-        print_json(
+        output.print_json(
             {
                 "model": str(folder),
                 "rows": facts.num_rows,
@@ -176,18 +170,18 @@ def _print_result(
                 "notices": facts.notices,
                 "scores": [score._asdict() for score in facts.scores],
                 "calibrated": facts.num_calibrated,
-                "calibration": calibration_facts(model, DEFAULT_LEVEL),
-                "r_hat": r_hat_of(model.estimator),
+                "calibration": output.calibration_facts(model, DEFAULT_LEVEL),
+                "r_hat": output.r_hat_of(model.estimator),
                 "advice": advice,
                 "seconds": round(seconds, 1),
             }
         )
         return
     if facts.scores:
-        title = f"On {facts.num_held_out:,} rows it was not {training_use(model)}"
-        console.print(score_table(title, facts.scores, model.estimator))
+        title = f"On {facts.num_held_out:,} rows it was not {output.training_use(model)}"
+        console.print(output.score_table(title, facts.scores, model.estimator))
     console.print("What to do next", style="bold")
-    print_notices(console, advice)
+    output.print_notices(console, advice)
     console.print(
         Text(
             f"  · See where it knows little:  vebnn report {folder} {data} --out report.html\n"

@@ -9,11 +9,7 @@ if TYPE_CHECKING:
 
 
 def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
-    """Read a model, and rows that its encoder accepts.
-
-    Raises:
-      ValueError: if one of them cannot be read, or the rows lack a column.
-    """
+    """Read a model, and rows that its encoder accepts."""
     from vebnn.tabular.encoder import TableEncoder
     from vebnn.tabular.files import read_table
     from vebnn.tabular.folders import read_description

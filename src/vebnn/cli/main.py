@@ -83,10 +83,8 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         _print_error(f"{error.strerror}: {_shortened(str(error.filename))}.")
         return USER_ERROR
-    if isinstance(error, ValueError | OSError | FloatingPointError):
-        _print_error(str(error))
-        return USER_ERROR
-    if isinstance(error, ImportError) and "pip install" in str(error):  # an extra is not installed
+    not_installed = isinstance(error, ImportError) and "pip install" in str(error)  # an extra
+    if not_installed or isinstance(error, ValueError | OSError | FloatingPointError):
         _print_error(str(error))
         return USER_ERROR
     raise error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
 
 FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")
-# The first sentence after the table, the score, and how it is added up over several targets.
+# What the chosen rows are good for, their score, and its unit when it is added up over targets.
 _MEANINGS = {
     "epistemic": (
         "The model knows least about these rows; noise, which no measurement removes, does not count.",
@@ -26,8 +26,7 @@ _MEANINGS = {
         ", each relative to its mean total variance",
     ),
     "bald": (
-        "These rows teach the model most; noise is taken into account, because one measurement says "
-        "little where noise is large.",
+        "These rows teach the model most; one measurement says little where noise is large.",
         "information about the network, in nats",
         "",
     ),
@@ -171,18 +170,13 @@ def _table_of(
     """Return a table with a line per row and target."""
     from vebnn.tabular.scores import columns_of
 
-    prediction = found.prediction
     columns = {"row": [f"{row + 1}" for row in found.rows]}
     columns |= {name: [_cell(value) for value in found.table[name]] for name in names}
     if len(shown) > 1:
         columns["target"] = ["\n".join(targets)] * len(found.rows)
-    for heading, values in {
-        "mean": prediction.mean,
-        "aleatoric\nstd": prediction.aleatoric_std,
-        "epistemic\nstd": prediction.epistemic_std,
-    }.items():
-        parts = columns_of(values)[:, list(shown)]
-        columns[heading] = ["\n".join(f"{part:.4g}" for part in row) for row in parts]
+    for part in ("mean", "aleatoric_std", "epistemic_std"):
+        values = columns_of(getattr(found.prediction, part))[:, list(shown)]
+        columns[part.replace("_", "\n")] = ["\n".join(f"{one:.4g}" for one in row) for row in values]
     table = new_table(title, *columns, "score")
     scores = [f"{score:.4g}" for score in found.scores]
     for cells in zip(*columns.values(), scores, strict=True):

@@ -66,11 +66,7 @@ def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None
     """Return the best prediction for the training rows that the model keeps.
 
     The best observation would be partly luck; see :func:`vebnn.acquisition.expected_improvement`.
-
-    Args:
-      model: a model of tables.
-      goal: ``"minimise"`` or ``"maximise"``.
-      target: the target to improve; needed if there are several.
+    The goal is ``"minimise"`` or ``"maximise"``; the target must be given if there are several.
     """
     rows = pandas.DataFrame(model.sample, columns=model.encoder.encoded_names)
     means = columns_of(model.estimator.predict_distribution(rows).mean)
@@ -79,11 +75,7 @@ def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None
 
 
 def target_position(model: TableModel, target: str | None) -> int:
-    """Return the position of a target among those of the model.
-
-    Raises:
-      TableError: if it is not one of them, or if it is not given and there are several.
-    """
+    """Return the position of a target among those of the model."""
     targets = model.targets
     if target is None and len(targets) == 1:
         return 0

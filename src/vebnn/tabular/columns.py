@@ -48,11 +48,7 @@ class NumberColumn:
         return self.median
 
     def encode(self, series: pandas.Series) -> Encoded:
-        """Return the values with medians for gaps, and the marks of the gaps.
-
-        Raises:
-          TableError: if a value is text or infinite.
-        """
+        """Return the values with medians for gaps, and the marks of the gaps."""
         numbers = to_numbers(series)
         missing = np.isnan(numbers)
         filled = np.where(missing, self.median, numbers)

@@ -35,9 +35,6 @@ def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
     Args:
       series: the values; the index is the position in the user's table, for messages.
       categorical: whether the user says that these are categories.
-
-    Raises:
-      TableError: if the values cannot be used as they are.
     """
     name = series.name
     if series.isna().all():

@@ -60,19 +60,10 @@ class TableEncoder:
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
     ) -> "tuple[TableEncoder, tuple[str, ...]]":
-        """Decide what every column is.
+        """Decide what every column is; return the encoder, and notices about what was decided.
 
-        Args:
-          frame: training rows; the index is the position in the user's table, for messages.
-          targets: names of the columns to predict.
-          drop: columns to leave out.
-          categorical: columns to take as categories although they hold numbers.
-
-        Returns:
-          the encoder, and notices about what was decided.
-
-        Raises:
-          TableError: if a column is missing, or cannot be used as it is.
+        The arguments are those of :func:`vebnn.tabular.plan.plan_table`. The index of the training rows
+        is their position in the user's table, for messages.
         """
         _check_names(frame, targets, drop, categorical)
         columns: list[Column] = []
@@ -103,11 +94,7 @@ class TableEncoder:
         return {column.name: column.typical for column in self.columns}
 
     def encode(self, frame: pandas.DataFrame) -> EncodedTable:
-        """Turn rows into numbers; ignore unknown columns, with a notice.
-
-        Raises:
-          TableError: if a column is missing, or holds values that cannot be used.
-        """
+        """Turn rows into numbers; ignore unknown columns, with a notice."""
         frame = frame.reset_index(drop=True)
         names = [column.name for column in self.columns]
         if absent := [name for name in names if name not in frame.columns]:
@@ -127,11 +114,7 @@ class TableEncoder:
         return EncodedTable(self, frame, matrix, tuple(said))
 
     def target_values(self, frame: pandas.DataFrame) -> np.ndarray:
-        """Return the targets of some rows, ``(rows, targets)``.
-
-        Raises:
-          TableError: if a target column is absent, a target is missing, or is not a finite number.
-        """
+        """Return the targets of some rows, ``(rows, targets)``."""
         columns = []
         for name in self.targets:
             if name not in frame.columns:

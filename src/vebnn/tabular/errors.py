@@ -5,7 +5,7 @@ from typing import Any
 
 
 class TableError(ValueError):
-    """A table that cannot be used as it is.
+    """A table that cannot be used as it is; every function that reads or encodes one may raise it.
 
     Args:
       message: what is wrong and what to do about it.

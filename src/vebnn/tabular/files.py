@@ -36,11 +36,7 @@ def read_table(path: str | Path) -> pandas.DataFrame:
 
 
 def read_csv(content: bytes, name: str) -> pandas.DataFrame:
-    """Read the content of a CSV file, as :func:`read_table` would.
-
-    Raises:
-      TableError: if it is empty or damaged.
-    """
+    """Read the content of a CSV file, as :func:`read_table` would."""
     return _checked(name, ".csv", lambda: _read_text(lambda: io.BytesIO(content), name, ","))
 
 

@@ -68,14 +68,6 @@ class Evaluation:
 class TableModel:
     """A fitted estimator that takes tables.
 
-    Args:
-      encoder: how columns become numbers.
-      estimator: the fitted estimator.
-      facts: about the training.
-      trained_rows: sorted fingerprints of the rows it was trained or calibrated on.
-      sample: some training rows, encoded.
-      sample_observed: their targets, ``(rows, targets)``.
-
     Example:
       >>> plan = plan_table(read_table("rows.csv"), ["strength"])
       >>> model = TableModel.fit(VeBNNRegressor(random_state=0), plan)
@@ -85,9 +77,9 @@ class TableModel:
     encoder: TableEncoder
     estimator: Any
     facts: TrainingFacts
-    trained_rows: np.ndarray = field(repr=False)
-    sample: np.ndarray = field(repr=False)
-    sample_observed: np.ndarray = field(repr=False)
+    trained_rows: np.ndarray = field(repr=False)  # sorted fingerprints, also of calibration rows
+    sample: np.ndarray = field(repr=False)  # some training rows, encoded
+    sample_observed: np.ndarray = field(repr=False)  # their targets, (rows, targets)
 
     @classmethod
     def fit(cls, estimator: Any, plan: TrainingPlan) -> "TableModel":
@@ -135,6 +127,12 @@ class TableModel:
         """Names of the columns it predicts."""
         return self.encoder.targets
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The estimator's arguments, without those that only concern a run."""
+        settings = self.estimator.get_params(deep=False)
+        return {name: settings[name] for name in settings if name not in ("checkpoint", "verbose")}
+
     def encode(self, rows: pandas.DataFrame | EncodedTable) -> EncodedTable:
         """Return encoded rows; those that are encoded already stay as they are."""
         return rows if isinstance(rows, EncodedTable) else self.encoder.encode(rows)
@@ -167,13 +165,8 @@ class TableModel:
     ) -> Evaluation:
         """Score the model on the rows it was not trained on; on all rows if there are no others.
 
-        Args:
-          rows: rows with their targets.
-          level: probability of the intervals whose coverage is computed.
-          predict_all: predict the other rows, too.
-
-        Raises:
-          TableError: if the table lacks columns or targets.
+        The level is that of the intervals whose coverage is computed. With ``predict_all`` the other
+        rows are predicted, too.
         """
         table = self.encode(rows)
         trained = self.was_trained_on(table)

@@ -18,11 +18,7 @@ _DATE = (
 
 
 def to_numbers(series: pandas.Series) -> np.ndarray:
-    """Return a column as floats, NaN where a value is missing.
-
-    Raises:
-      TableError: if a value is not a number, or is infinite.
-    """
+    """Return a column as floats, NaN where a value is missing."""
     if types.is_complex_dtype(series.dtype):
         raise TableError(
             f"The column {series.name!r} holds complex numbers; use real ones.", series.name

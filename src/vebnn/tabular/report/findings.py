@@ -55,11 +55,7 @@ class Findings:
 
 
 def find_out(model: TableModel, rows: pandas.DataFrame | EncodedTable, data_name: str) -> Findings:
-    """Predict every row of a table and compare with its targets.
-
-    Raises:
-      TableError: if the table lacks columns or targets.
-    """
+    """Predict every row of a table and compare with its targets."""
     found = model.evaluate(rows, predict_all=True)
     prediction = found.prediction
     parts = (

@@ -12,13 +12,7 @@ import vebnn
 from vebnn.serialization.files import write_bytes
 from vebnn.tabular.encoder import EncodedTable
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.report.figures import (
-    Figure,
-    map_of_uncertainties,
-    predicted_and_observed,
-    reliability,
-    residuals,
-)
+from vebnn.tabular.report import figures
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
 from vebnn.tabular.report.slices import MOST_SLICES, slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
@@ -48,7 +42,6 @@ def write_report(
 
     Raises:
       ImportError: if Plotly or Jinja is not installed.
-      TableError: if the table lacks columns or targets.
     """
     plotly, template = load_libraries()
     findings = find_out(model, rows, data_name)
@@ -57,11 +50,7 @@ def write_report(
 
 
 def load_libraries() -> tuple[str, Any]:
-    """Return Plotly's script and the template of the page.
-
-    Raises:
-      ImportError: if Plotly or Jinja is not installed.
-    """
+    """Return Plotly's script and the template of the page."""
     try:
         from jinja2 import Environment, StrictUndefined
         from plotly.offline import get_plotlyjs
@@ -90,12 +79,12 @@ def as_script(value: Any) -> str:
 
 def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
     model = findings.model
-    figures: list[Figure] = []
+    drawn: list[figures.Figure] = []
 
-    def add(figure: Figure) -> int:
+    def add(figure: figures.Figure) -> int:
         """Keep a figure and return its number."""
-        figures.append(figure)
-        return len(figures) - 1
+        drawn.append(figure)
+        return len(drawn) - 1
 
     slices = slices_of(model)
     targets = [
@@ -103,10 +92,10 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
             "name": target.name,
             "summary": summarise(findings, target),
             "score": target.score,
-            "observed": add(predicted_and_observed(findings, target)),
-            "reliability": add(reliability(findings, target)),
-            "residuals": add(residuals(findings, target)),
-            "map": add(map_of_uncertainties(findings, target)),
+            "observed": add(figures.predicted_and_observed(findings, target)),
+            "reliability": add(figures.reliability(findings, target)),
+            "residuals": add(figures.residuals(findings, target)),
+            "map": add(figures.map_of_uncertainties(findings, target)),
             "slices": [add(one) for one in slice_figures(model, slices, at)],
             "least_known": _row_table(findings, target, target.epistemic_std),
             "noisiest": _row_table(findings, target, target.aleatoric_std),
@@ -126,8 +115,8 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "training": training,
         "rounds": getattr(model.estimator, "rounds_", ()),
         "diagnostics": model.estimator.diagnostics_,
-        "settings": _settings(model.estimator),
-        "figures": as_script(figures),
+        "settings": {name: _written(value) for name, value in model.settings.items()},
+        "figures": as_script(drawn),
         "style": asset("page.css") + asset("report.css"),
         "script": asset("sort.js") + asset("report.js"),
     }
@@ -168,10 +157,5 @@ def _cell(value: Any) -> dict[str, Any]:
     return plain | {"text": str(value), "sort": str(value), "kind": "text"}
 
 
-def _settings(estimator: Any) -> dict[str, str]:
-    """Return the estimator's arguments as text; those that were not given are called default."""
-    return {
-        name: "default" if value is None else str(value)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in ("checkpoint", "verbose")
-    }
+def _written(setting: Any) -> str:
+    return "default" if setting is None else str(setting)

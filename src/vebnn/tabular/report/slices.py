@@ -7,16 +7,8 @@ import pandas
 
 from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.report.figures import (
-    TWO_SIDED_95,
-    Figure,
-    Trace,
-    axis,
-    band,
-    escaped,
-    line,
-    some_rows,
-)
+from vebnn.tabular.report import figures
+from vebnn.tabular.report.figures import TWO_SIDED_95, Figure, Trace, axis
 from vebnn.tabular.scores import columns_of
 
 NUM_POINTS = 61
@@ -73,7 +65,9 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
     )
     if isinstance(one.column, NumberColumn):
         x = np.asarray(one.places, float)
-        bands = [band(x, mean - reach, mean + reach, part, colour) for part, reach, colour in parts]
+        bands = [
+            figures.band(x, mean - reach, mean + reach, part, colour) for part, reach, colour in parts
+        ]
         data = [_training_points(model, name, at), *bands[0], *bands[1], _mean_line(x, mean)]
         return {"data": data, "layout": {"xaxis": axis(name), "yaxis": scale}}
     # Categories are drawn at 0, 1, …, each as a short step.
@@ -101,7 +95,7 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
 
 def _mean_line(x: np.ndarray, mean: np.ndarray) -> Trace:
     hover = {"hoverinfo": "all", "hovertemplate": "%{x:.4g}: %{y:.4g}<extra></extra>"}
-    return line(x, mean, "prediction", "$ignorance", width=2.2) | hover
+    return figures.line(x, mean, "prediction", "$ignorance", width=2.2) | hover
 
 
 def _training_points(model: TableModel, name: str, at: int) -> Trace:
@@ -109,7 +103,7 @@ def _training_points(model: TableModel, name: str, at: int) -> Trace:
     values = model.sample[:, names.index(name)]
     marked = f"{name} is missing"
     missing = model.sample[:, names.index(marked)] if marked in names else np.zeros(len(values))
-    rows = some_rows(np.flatnonzero(missing == 0), MOST_TRAINING_ROWS_DRAWN)
+    rows = figures.some_rows(np.flatnonzero(missing == 0), MOST_TRAINING_ROWS_DRAWN)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -128,4 +122,4 @@ def _places(column: Column) -> list[Any]:
 
 
 def _short(label: str, longest: int = 14) -> str:
-    return escaped(label if len(label) <= longest else f"{label[: longest - 1]}…")
+    return figures.escaped(label if len(label) <= longest else f"{label[: longest - 1]}…")

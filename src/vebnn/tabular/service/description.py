@@ -9,10 +9,9 @@ from vebnn.tabular.model import TableModel
 
 def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
     """Return features with kinds and ranges, targets, scores and settings."""
-    estimator = model.estimator
     return {
         "vebnn": vebnn.__version__,
-        "estimator": type(estimator).__name__,
+        "estimator": type(model.estimator).__name__,
         "features": [_feature(column) for column in model.encoder.columns],
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
@@ -20,8 +19,7 @@ def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
         "calibration": model.facts.calibration,
         "settings": {
             name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
-            for name, value in estimator.get_params(deep=False).items()
-            if name not in ("checkpoint", "verbose")
+            for name, value in model.settings.items()
         },
         "max_rows": max_rows,
     }

@@ -114,7 +114,7 @@ def test_many_categories_keep_the_most_frequent() -> None:
         ([f"{n}{'ABCDE'[n % 5]}" for n in range(ROWS)], "like a name or an identifier"),
     ],
 )
-def test_columns_that_say_nothing_are_left_out_aloud(values, reason: str) -> None:
+def test_columns_without_information_are_left_out_with_a_notice(values, reason: str) -> None:
     frame = table(c=values)
     assert [column.name for column in learn(frame).columns] == ["x"]
     assert "c: left out, because" in notices(frame)

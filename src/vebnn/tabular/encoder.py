@@ -103,15 +103,17 @@ class TableEncoder:
                 f"are {quoted_list(frame.columns)}.",
                 absent[0],
             )
-        parts, notices = zip(
-            *(column.encode(frame[column.name]) for column in self.columns), strict=True
-        )
-        said = [notice for some in notices for notice in some]
+        parts: list[np.ndarray] = []
+        notices: list[str] = []
+        for column in self.columns:
+            values, about = column.encode(frame[column.name])
+            parts.append(values)
+            notices += about
         known = {*names, *self.targets, *self.identifiers, *self.ignored}
         if unknown := [name for name in frame.columns if name not in known]:
-            said.append(f"Ignored, because the model does not know them: {quoted_list(unknown)}.")
+            notices.append(f"Ignored, because the model does not know them: {quoted_list(unknown)}.")
         matrix = pandas.DataFrame(np.hstack(parts), columns=self.encoded_names)
-        return EncodedTable(self, frame, matrix, tuple(said))
+        return EncodedTable(self, frame, matrix, tuple(notices))
 
     def target_values(self, frame: pandas.DataFrame) -> np.ndarray:
         """Return the targets of some rows, ``(rows, targets)``."""

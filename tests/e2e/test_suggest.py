@@ -125,7 +125,9 @@ def test_columns_that_fit_are_shown(ask, columns: int, there: str, absent: str) 
     finished = ask("--n", "2", columns=columns)
     lines = finished.stdout.splitlines()
     title = next(at for at, line in enumerate(lines) if line.startswith("Measure next: 2 of 12 rows"))
-    end = next(at for at, line in enumerate(lines) if line.startswith("There the model knows least"))
+    end = next(
+        at for at, line in enumerate(lines) if line.startswith("The model knows least about these rows")
+    )
     table = "\n".join(lines[title:end])
     assert max(len(line) for line in lines[title:end]) <= columns
     assert there in table
@@ -139,7 +141,7 @@ def test_a_process_of_its_own(alloys_model: Path, pool: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     assert finished.stderr == ""
     assert "S-0001" in finished.stdout
-    assert "those above" not in finished.stdout
+    assert "rows above" not in finished.stdout
 
 
 @pytest.mark.parametrize(

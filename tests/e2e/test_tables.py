@@ -44,7 +44,7 @@ def test_help_fits_a_small_screen() -> None:
         assert word in finished.stdout
 
 
-def test_fit_says_what_it_understood_and_how_good_it_is(alloys_fit) -> None:
+def test_fit_prints_columns_and_scores(alloys_fit) -> None:
     assert alloys_fit.stderr == ""
     for words in (
         "80 rows: 64 to train on, 16 held out",
@@ -95,7 +95,7 @@ def test_predict_writes_what_the_model_says(alloys_model: Path, tmp_path: Path) 
         np.testing.assert_allclose(table[f"{target}_upper"] - table[f"{target}_mean"], reach)
 
 
-def test_json_is_all_there_is(call, alloys_model: Path, alloys_csv: Path) -> None:
+def test_json_is_the_only_output(call, alloys_model: Path, alloys_csv: Path) -> None:
     predicted = json.loads(call("predict", str(alloys_model), str(alloys_csv), "--json").stdout)
     assert len(predicted["rows"]) == 80
     assert predicted["rows"][3]["sample"] == "S-0003"
@@ -107,7 +107,16 @@ def test_json_is_all_there_is(call, alloys_model: Path, alloys_csv: Path) -> Non
     assert [one["rmse"] for one in evaluated["scores"]] == [one.rmse for one in model.facts.scores]
 
 
-def test_interrupted_fit_goes_on_to_the_same_model(
+def test_json_has_full_precision(
+    call, alloys_model: Path, alloys_csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = pandas.DataFrame({"id": ["a", None], "mean": [4.2218123456789e-14, np.nan]})
+    monkeypatch.setattr(TableModel, "prediction_table", lambda *arguments: table)
+    rows = json.loads(call("predict", str(alloys_model), str(alloys_csv), "--json").stdout)["rows"]
+    assert rows == [{"id": "a", "mean": 4.2218123456789e-14}, {"id": None, "mean": None}]
+
+
+def test_resumed_fit_gives_the_same_model(
     call, alloys_model: Path, alloys_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(alloys_csv, tmp_path)
@@ -128,7 +137,7 @@ def test_interrupted_fit_goes_on_to_the_same_model(
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert complaint.strip().endswith("run the same command with --resume to go on.")
+    assert complaint.strip().endswith("rerun the same command with --resume.")
     assert not (tmp_path / "m").exists()
     monkeypatch.chdir(tmp_path)
     assert "--resume" in one_sentence(call(*arguments))

@@ -18,19 +18,19 @@ def table(**columns) -> pandas.DataFrame:
 
 
 def learn(frame: pandas.DataFrame, **options) -> TableEncoder:
-    return TableEncoder.learn(frame, ["y"], **options)[0]
+    return TableEncoder.fit(frame, ["y"], **options)[0]
 
 
 def notices(frame: pandas.DataFrame, **options) -> str:
-    return " ".join(TableEncoder.learn(frame, ["y"], **options)[1])
+    return " ".join(TableEncoder.fit(frame, ["y"], **options)[1])
 
 
 def test_numbers_stay_what_they_are() -> None:
     frame = table()
-    matrix, said = learn(frame).encode(frame)
-    np.testing.assert_array_equal(matrix["x"], frame["x"])
-    assert list(matrix.columns) == ["x"]
-    assert said == ()
+    encoded = learn(frame).encode(frame)
+    np.testing.assert_array_equal(encoded.matrix["x"], frame["x"])
+    assert list(encoded.matrix.columns) == ["x"]
+    assert encoded.notices == ()
 
 
 def test_missing_numbers_become_the_median_and_are_marked() -> None:
@@ -44,7 +44,8 @@ def test_missing_numbers_become_the_median_and_are_marked() -> None:
 
 def test_numbers_missing_only_later() -> None:
     encoder = learn(table())
-    matrix, (said,) = encoder.encode(pandas.DataFrame({"x": [None, 0.0]}))
+    encoded = encoder.encode(pandas.DataFrame({"x": [None, 0.0]}))
+    matrix, (said,) = encoded.matrix, encoded.notices
     assert list(matrix.columns) == ["x"]
     assert matrix["x"][0] == pytest.approx(np.median(table()["x"]))
     assert "x: 1 missing value replaced" in said
@@ -53,7 +54,8 @@ def test_numbers_missing_only_later() -> None:
 def test_categories_are_one_hot_and_unseen_ones_all_zero() -> None:
     frame = table(alloy=["B", "A", "A"] * 10)
     encoder = learn(frame)
-    matrix, (said,) = encoder.encode(pandas.DataFrame({"x": [0.0] * 3, "alloy": ["A", "C", " B "]}))
+    encoded = encoder.encode(pandas.DataFrame({"x": [0.0] * 3, "alloy": ["A", "C", " B "]}))
+    matrix, (said,) = encoded.matrix, encoded.notices
     np.testing.assert_array_equal(matrix[["alloy = A", "alloy = B"]], [[1, 0], [0, 0], [0, 1]])
     assert said == (
         "alloy: 1 row with 'C', never seen in training; treated as none of the known categories."
@@ -84,9 +86,9 @@ def test_kinds_of_categories(values) -> None:
 def test_numbers_as_categories_match_however_they_are_written() -> None:
     encoder = learn(table(grade=[1, 2, 3] * 10), categorical=["grade"])
     for written in ([1, 2], [1.0, 2.0], ["1", " 2"]):
-        matrix, said = encoder.encode(pandas.DataFrame({"x": [0.0, 0.0], "grade": written}))
-        np.testing.assert_array_equal(matrix[["grade = 1", "grade = 2"]], np.eye(2))
-        assert said == ()
+        encoded = encoder.encode(pandas.DataFrame({"x": [0.0, 0.0], "grade": written}))
+        np.testing.assert_array_equal(encoded.matrix[["grade = 1", "grade = 2"]], np.eye(2))
+        assert encoded.notices == ()
 
 
 def test_labels_that_look_like_numbers_are_categories_if_they_come_again_and_again() -> None:
@@ -96,7 +98,7 @@ def test_labels_that_look_like_numbers_are_categories_if_they_come_again_and_aga
 def test_many_categories_keep_the_most_frequent() -> None:
     labels = [f"c{n % 60}" for n in range(200)]
     frame = pandas.DataFrame({"c": labels, "y": np.arange(200.0)})
-    encoder, said = TableEncoder.learn(frame, ["y"])
+    encoder, said = TableEncoder.fit(frame, ["y"])
     assert len(encoder.encoded_names) == 50
     assert "only the 50 most frequent" in said[0]
     assert encoder.encode(frame).notices == ()
@@ -112,7 +114,7 @@ def test_many_categories_keep_the_most_frequent() -> None:
         ([f"{n}{'ABCDE'[n % 5]}" for n in range(ROWS)], "like a name or an identifier"),
     ],
 )
-def test_columns_that_say_nothing_are_left_out_aloud(values, reason: str) -> None:
+def test_columns_without_information_are_left_out_with_a_notice(values, reason: str) -> None:
     frame = table(c=values)
     assert [column.name for column in learn(frame).columns] == ["x"]
     assert "c: left out, because" in notices(frame)
@@ -179,9 +181,9 @@ def test_later_tables() -> None:
     encoder = learn(table(c=["a", "b"] * 15))
     with pytest.raises(TableError, match="lacks 'c'"):
         encoder.encode(table())
-    _, said = encoder.encode(table(c=["a", "b"] * 15, extra=1))
+    said = encoder.encode(table(c=["a", "b"] * 15, extra=1)).notices
     assert said == ("Ignored, because the model does not know them: 'extra'.",)
-    _, said = encoder.encode(pandas.DataFrame({"x": [99.0], "c": ["a"]}))
+    said = encoder.encode(pandas.DataFrame({"x": [99.0], "c": ["a"]})).notices
     assert "1 value outside the training range" in said[0]
     with pytest.raises(TableError, match="row 1 has 'hot'"):
         encoder.encode(pandas.DataFrame({"x": ["hot"], "c": ["a"]}))
@@ -198,4 +200,4 @@ def test_targets() -> None:
 
 def test_encoder_survives_json() -> None:
     encoder = learn(table(c=["a", None, "b"] * 10, id=range(ROWS), k=1), drop=["x"])
-    assert TableEncoder.revive(json.loads(json.dumps(encoder.describe()))) == encoder
+    assert TableEncoder.from_description(json.loads(json.dumps(encoder.describe()))) == encoder

@@ -37,6 +37,11 @@ def test_semicolons_with_decimal_points(tmp_path: Path) -> None:
     assert list(read_table(tmp_path / "t.csv")["a"]) == [1.5, 2.5]
 
 
+def test_empty_values_at_the_end_of_rows_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2,\n3,4\n5,6,\n")
+    assert read_table(tmp_path / "t.csv").to_dict("list") == {"a": [1, 3, 5], "b": [2, 4, 6]}
+
+
 def test_npz_has_a_column_per_array(tmp_path: Path) -> None:
     np.savez(tmp_path / "t.npz", X=np.arange(6.0).reshape(3, 2), y=np.array([7.0, 8, 9]))
     frame = read_table(tmp_path / "t.npz")
@@ -58,7 +63,16 @@ def test_npz_with_code_in_it_is_refused(tmp_path: Path) -> None:
         ("t.csv", b"", "is empty"),
         ("t.csv", b"a,b\n", "is empty"),
         ("t.csv", b"a,a\n1,2\n", "more than one column called 'a'"),
-        ("t.csv", b"a,b\n1,2\n1,2,3,4\n", "could not be read as .csv"),
+        (
+            "t.csv",
+            b"a,b\n1,2\n1,2,3,4\n",
+            "could not be read as .csv: line 3 has 4 values instead of 2.",
+        ),
+        # pandas itself would shift or drop values if the first row is too long.
+        ("t.csv", b"x,z,y\n0.1,1,000,-0.66\n0.2,3,4\n", "line 2 has 4 values instead of 3"),
+        ("t.csv", b"x,z,y\n0.1,1,000,5\n0.2,1,000,6\n", "line 2 has 4 values instead of 3"),
+        ("t.csv", b"x,z,y\n0.1,1,5,\n0.2,1,000,6\n", "line 2 has 4 values instead of 3"),
+        ("t.csv", b"x;z\n0,1;1;2\n", "line 2 has 3 values instead of 2"),
         ("t.csv", b"a,b\n\xff\xfe,2\n", "not UTF-8"),
         ("t.parquet", b"not parquet", "could not be read as .parquet"),
         ("t.feather", b"not feather", "could not be read as .feather"),

@@ -1,4 +1,4 @@
-"""The command line: arguments in, exit codes out. The work is done elsewhere."""
+"""The command line: arguments, output and exit codes; the other packages do the work."""
 
 from vebnn.cli.main import app
 

@@ -2,5 +2,5 @@
 
 from vebnn.cli import app
 
-if __name__ == "__main__":  # worker processes import this file, too
+if __name__ == "__main__":  # worker processes import this file too
     app()

@@ -1,4 +1,4 @@
-"""``vebnn data …``: the data sets of the benchmarks, and where they are."""
+"""``vebnn data …``: the data sets of the benchmarks and their files."""
 
 from typing import Annotated, Any
 
@@ -6,16 +6,17 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.groups import new_group
-from vebnn.cli.output import AsJSON, new_table, print_json
+from vebnn.cli.options import AsJSON
+from vebnn.cli.output import new_table, print_json
 
-Name = Annotated[str, typer.Argument(help="Name of a data set: see vebnn data list.")]
+Name = Annotated[str, typer.Argument(help="Name of a data set, as in vebnn data list.")]
 
 data = new_group("List and download the data sets of the benchmarks.")
 
 
 @data.command("list")
 def list_data(as_json: AsJSON = False) -> None:
-    """List the data sets, and whether you have them."""
+    """List the data sets, and whether they are downloaded."""
     from vebnn.datasets.uci import SOURCES, available
 
     rows: list[dict[str, Any]] = [
@@ -33,27 +34,25 @@ def list_data(as_json: AsJSON = False) -> None:
         return
     table = new_table("", "name", "rows", "features", "targets", "there")
     for row in rows:
-        there = "yes" if row["file"] else "no"
-        table.add_row(
-            row["name"], f"{row['rows']:,}", str(row["features"]), ", ".join(row["targets"]), there
-        )
+        numbers, targets = (f"{row['rows']:,}", str(row["features"])), ", ".join(row["targets"])
+        table.add_row(row["name"], *numbers, targets, "yes" if row["file"] else "no")
     Console().print(table)
 
 
 @data.command("where")
 def where(name: Name) -> None:
-    """Print the file of a data set you have."""
+    """Print the file of a downloaded data set."""
     from vebnn.datasets.uci import where
 
     path = where(name)
     if path is None:
-        raise ValueError(f"The {name} set is not here yet. Download it: vebnn data fetch {name}.")
+        raise ValueError(f"The {name} set is not downloaded. Download it: vebnn data fetch {name}.")
     typer.echo(path)
 
 
 @data.command("fetch")
 def fetch(name: Name) -> None:
-    """Download a data set unless it is here, and print its file."""
+    """Download a data set unless that is done, and print its file."""
     from vebnn.datasets.uci import fetch
 
     typer.echo(fetch(name))

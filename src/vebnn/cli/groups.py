@@ -1,4 +1,4 @@
-"""What commands have in common: groups that print their help, and how one ends early."""
+"""Groups of commands that print their help, lists in options, and interrupted commands."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import typer
 
 
 class Interrupted(Exception):
-    """The user stopped a command that has something to say about how to go on."""
+    """The user stopped a command; the message says how to resume it."""
 
 
 def new_group(help_text: str, **settings: Any) -> typer.Typer:
@@ -14,14 +14,14 @@ def new_group(help_text: str, **settings: Any) -> typer.Typer:
     group = typer.Typer(help=help_text, **settings)
 
     @group.callback(invoke_without_command=True)
-    def help_unless_told_more(context: typer.Context) -> None:
-        show_help_unless_told_more(context)
+    def print_help(context: typer.Context) -> None:
+        print_help_without_command(context)
 
     return group
 
 
-def show_help_unless_told_more(context: typer.Context) -> None:
-    """Print the help of a group that was called without a command, and leave."""
+def print_help_without_command(context: typer.Context) -> None:
+    """Print the help of a group that is called without a command, and exit."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit

@@ -1,31 +1,18 @@
-"""A saved model and rows for it, with complaints before anything slow is imported."""
+"""A saved model and encoded rows for it; errors come before the slow import of JAX."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import pandas
-
+    from vebnn.tabular.encoder import EncodedTable
     from vebnn.tabular.model import TableModel
 
 
-class Loaded(NamedTuple):
-    """A model, and the rows it was asked about."""
-
-    model: "TableModel"
-    frame: "pandas.DataFrame"
-
-
-def load_model_and_rows(folder: Path, data: Path) -> Loaded:
-    """Read rows and a model, and check that they fit each other.
-
-    Raises:
-      ValueError: if one of them cannot be read, or the rows lack a column.
-    """
+def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
+    """Read a model, and rows that its encoder accepts."""
     from vebnn.tabular.files import read_table
     from vebnn.tabular.saving import SavedTableModel
 
     saved = SavedTableModel.open(folder)
-    frame = read_table(data)
-    saved.encoder.encode(frame)
-    return Loaded(saved.load(), frame)
+    rows = saved.encoder.encode(read_table(data))
+    return saved.load(), rows

@@ -1,4 +1,4 @@
-"""All commands together, and what becomes of errors."""
+"""All commands, and the messages and exit codes of errors."""
 
 import sys
 from typing import Annotated
@@ -10,20 +10,21 @@ from vebnn.cli.bench import bench
 from vebnn.cli.bench_table import table
 from vebnn.cli.data import data
 from vebnn.cli.demo import demo
+from vebnn.cli.evaluate import evaluate
 from vebnn.cli.fit import fit
-from vebnn.cli.groups import Interrupted, show_help_unless_told_more
+from vebnn.cli.groups import Interrupted, print_help_without_command
+from vebnn.cli.predict import predict
 from vebnn.cli.report import report
 from vebnn.cli.serve import serve
 from vebnn.cli.simulate import simulate
 from vebnn.cli.suggest import suggest
-from vebnn.cli.use import evaluate, predict
 
 USER_ERROR, INTERRUPTED = 2, 130
 
 commands = typer.Typer(
     help=(
         "Neural-network regression with error bars, split into noise and ignorance. "
-        "Exit codes: 0 all is well, 2 something you can mend, 130 interrupted (Ctrl-C)."
+        "Exit codes: 0 success, 2 wrong input, 130 interrupted (Ctrl-C)."
     ),
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,9 +32,9 @@ commands = typer.Typer(
 commands.command(short_help="Learn from a file of rows; save the model.")(fit)
 commands.command(short_help="Predict new rows: mean, noise, ignorance, interval.")(predict)
 commands.command(short_help="Score a model on rows whose targets are known.")(evaluate)
-commands.command(short_help="Say which rows of a file to measure next.")(suggest)
-commands.command(short_help="Write an HTML report: how good, and what it does not know.")(report)
-commands.command(short_help="Answer predictions over HTTP, with a page to try it.")(serve)
+commands.command(short_help="Choose the rows of a file to measure next.")(suggest)
+commands.command(short_help="Write an HTML report: errors, noise, ignorance.")(report)
+commands.command(short_help="Serve predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
 bench.command(short_help="Make tables of the rows: tests, ranks, the paper's numbers.")(table)
 commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
@@ -55,38 +56,36 @@ def _main(
         typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
-    show_help_unless_told_more(context)
+    print_help_without_command(context)
 
 
 def app() -> None:
-    """Run a command; what the user can mend ends as one sentence, not as a traceback."""
+    """Run a command; an error that the user can correct is one sentence, not a traceback."""
     try:
-        # A command returns nothing; an exit code comes back if it was left early.
+        # A command returns nothing, or an exit code if it ended early.
         code = commands(standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Interrupted as stop:
-        _say(str(stop))
+        _print_error(str(stop))
         sys.exit(INTERRUPTED)
     except Exception as error:
         code = _explain(error)
     if code == INTERRUPTED:
-        _say("Interrupted. Run the same command again; a benchmark goes on where it was.")
+        _print_error("Interrupted. Rerun the same command; a benchmark resumes.")
     sys.exit(code)
 
 
 def _explain(error: Exception) -> int:
-    if hasattr(error, "format_message"):  # the argument parser's own complaints
-        _say(f"{error.format_message().strip().removesuffix('.')}. Try --help.")
+    if hasattr(error, "format_message"):  # an error of the argument parser
+        _print_error(f"{error.format_message().strip().removesuffix('.')}. Try --help.")
         return USER_ERROR
     if isinstance(error, OSError) and error.filename is not None:
-        _say(f"{error.strerror}: {_shortened(str(error.filename))}.")
+        _print_error(f"{error.strerror}: {_shortened(str(error.filename))}.")
         return USER_ERROR
-    if isinstance(error, ValueError | OSError | FloatingPointError):
-        _say(str(error))
-        return USER_ERROR
-    if isinstance(error, ImportError) and "pip install" in str(error):  # an extra is not installed
-        _say(str(error))
+    not_installed = isinstance(error, ImportError) and "pip install" in str(error)  # an extra
+    if not_installed or isinstance(error, ValueError | OSError | FloatingPointError):
+        _print_error(str(error))
         return USER_ERROR
     raise error
 
@@ -95,5 +94,5 @@ def _shortened(name: str, longest: int = 120) -> str:
     return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
 
 
-def _say(sentence: str) -> None:
-    print(f"vebnn: {' '.join(sentence.split())}", file=sys.stderr)
+def _print_error(message: str) -> None:
+    print(f"vebnn: {' '.join(message.split())}", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vebnn.cli.output import Model
+from vebnn.cli.options import ModelFolder
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -17,18 +17,20 @@ TIMED_REQUESTS = 50
 
 
 def serve(
-    model: Model,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of them.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8000,
-    max_rows: Annotated[int, typer.Option(help="Most rows of a request.", min=1)] = 10_000,
-    max_bytes: Annotated[int, typer.Option(help="Most bytes of a request.", min=1)] = 5_000_000,
+    model: ModelFolder,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 means all.")] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 means any free one.", min=0, max=65535)
+    ] = 8000,
+    max_rows: Annotated[int, typer.Option(help="Largest number of rows in a request.", min=1)] = 10_000,
+    max_bytes: Annotated[
+        int, typer.Option(help="Largest size of a request, in bytes.", min=1)
+    ] = 5_000_000,
 ) -> None:
-    """Answer predictions over HTTP, with a page to try the model by hand.
+    """Serve predictions over HTTP, with a page to try the model.
 
     POST /predict takes rows as JSON, POST /predict/csv a CSV file; /model
-    describes the model, /openapi.json the service. Ctrl-C ends it.
+    describes the model, /openapi.json the service. Stop it with Ctrl-C.
     """
     from vebnn.tabular.saving import SavedTableModel
 
@@ -43,17 +45,16 @@ def serve(
 
         loaded = saved.load()
         app = create_app(loaded, max_rows=max_rows, max_bytes=max_bytes)
-        # Port 0 means any that is free: say which.
         address = f"http://{host}:{listener.getsockname()[1]}"
         typer.echo(
-            f"One row takes {_milliseconds(loaded):.1f} ms. Serving on {address}; Ctrl-C ends it."
+            f"One row takes {_milliseconds(loaded):.1f} ms. Serving on {address}; stop with Ctrl-C."
         )
         with suppress(KeyboardInterrupt):
             uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Take the address before anything slow is loaded."""
+    """Bind the address before anything slow is loaded."""
     try:
         return socket.create_server((host, port))
     except OSError as error:
@@ -63,10 +64,10 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def _milliseconds(model: "TableModel") -> float:
-    """Return the median time of predicting one row, compiled program and all tables included."""
+    """Return the median time to encode and predict one row."""
     import pandas
 
-    row = pandas.DataFrame([{column.name: column.typical for column in model.encoder.columns}])
+    row = pandas.DataFrame([model.encoder.typical_row])
     seconds = []
     for _ in range(TIMED_REQUESTS):
         started = time.perf_counter()

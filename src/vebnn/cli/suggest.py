@@ -1,6 +1,5 @@
 """``vebnn suggest``: which rows of a file of candidates to measure next."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,21 +10,45 @@ from rich.table import Table
 from rich.text import Text
 
 from vebnn.cli.loading import load_model_and_rows
-from vebnn.cli.output import AsJSON, Model, new_table, print_json, print_notices
+from vebnn.cli.options import AsJSON, ModelFolder
+from vebnn.cli.output import new_table, print_json, print_notices, to_records
 
 if TYPE_CHECKING:
     from vebnn.tabular.candidates import Candidates
     from vebnn.tabular.model import TableModel
 
 FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")
+# What the chosen rows are good for, their score, and its unit when it is added up over targets.
+_MEANINGS = {
+    "epistemic": (
+        "The model knows least about these rows; noise, which no measurement removes, does not count.",
+        "the epistemic variance",
+        ", each relative to its mean total variance",
+    ),
+    "bald": (
+        "These rows teach the model most; one measurement says little where noise is large.",
+        "information about the network, in nats",
+        "",
+    ),
+    "expected_improvement": (
+        "The row with the largest expected improvement over the best so far comes first.",
+        "the expected improvement of the mean",
+        "",
+    ),
+    "confidence_bound": (
+        "The row that could be the best, seen optimistically, comes first.",
+        "{signed}, plus two epistemic stds",
+        "",
+    ),
+}
 
 
 def suggest(
-    model: Model,
+    model: ModelFolder,
     pool: Annotated[
         Path, typer.Argument(metavar="POOL", help="Candidates: .csv, .tsv, .parquet, .feather or .npz.")
     ],
-    n: Annotated[int, typer.Option("--n", "-n", help="How many rows.")] = 10,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of rows to choose.")] = 10,
     how: Annotated[
         str,
         typer.Option(
@@ -34,50 +57,50 @@ def suggest(
     ] = "epistemic",
     best: Annotated[
         float | None,
-        typer.Option(help="Best so far (else the best prediction for rows it was trained on)."),
+        typer.Option(
+            help="Best target so far, in its units (default: best prediction for training rows)."
+        ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option(help="To minimise the target (the default), or to maximise it.")
+        str | None, typer.Option(help="For an optimum: minimise (default) or maximise the target.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The target it is about, if there are several.")
+        str | None, typer.Option("--target", "-t", help="Target to score (default: all of them).")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet or .feather.")
     ] = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Say which rows of a file of candidates to measure next.
+    """Choose the rows of a file of candidates to measure next.
 
-    The most wanted comes first, and each is chosen as if those above it
-    had been measured. The file of --out has these rows with all their
-    columns, what is predicted of them, and the score.
+    The best comes first, and each row is chosen as if those above it had
+    been measured. The file of --out has these rows with all their columns,
+    their predictions, and the score.
     """
     from vebnn.tabular.files import check_can_write, write_table
 
     _check_options(n, how, best, goal)
     if out is not None:
         check_can_write(out)
-    loaded, frame = load_model_and_rows(model, pool)
+    loaded, rows = load_model_and_rows(model, pool)
 
     from vebnn.tabular.candidates import suggest_rows
 
-    options, remarks = _options_of(loaded, how, best, goal, target)
-    found = suggest_rows(loaded, frame, n, how, target=target, **options)
+    options, remarks = _score_options(loaded, how, best, goal, target)
+    found = suggest_rows(loaded, rows, n, how, target=target, **options)
     notices = [*found.notices, *remarks]
     if out is not None:
         write_table(found.table, out)
     if as_json:
-        # By way of pandas' own JSON, which knows what becomes of a missing value.
-        text = found.table.to_json(orient="records", double_precision=15)
-        rows = {} if out else {"rows": json.loads(text)}
+        records = {} if out else {"rows": to_records(found.table)}
         question = {"how": how, "target": target, **options}
-        print_json({"out": str(out) if out else None, **question, "notices": notices, **rows})
+        print_json({"out": str(out) if out else None, **question, "notices": notices, **records})
         return
     console = Console()
     print_notices(console, notices)
     about = f", for {target}" if target else ""
-    _print_rows(console, loaded, found, f"Measure next: {n:,} of {len(frame):,} rows{about}", target)
+    _print_rows(console, loaded, found, f"Measure next: {n:,} of {len(rows):,} rows{about}", target)
     summed = target is None and len(loaded.targets) > 1
     console.print(Text(_meaning(how, goal, n, summed)), soft_wrap=True)
     if out is not None:
@@ -85,7 +108,7 @@ def suggest(
 
 
 def _check_options(n: int, how: str, best: float | None, goal: str | None) -> None:
-    """Refuse what cannot go together, before anything slow."""
+    """Refuse options that contradict each other, before anything slow."""
     from vebnn.acquisition import SCORES
     from vebnn.core.arguments import require_number, require_one_of, require_whole
 
@@ -101,10 +124,10 @@ def _check_options(n: int, how: str, best: float | None, goal: str | None) -> No
             raise ValueError(f"The --best is for --how expected_improvement. Got --how {how}.")
 
 
-def _options_of(
+def _score_options(
     model: "TableModel", how: str, best: float | None, goal: str | None, target: str | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings of the score, and a sentence on what was not said."""
+    """Return the settings of the score, and a notice about a default that depends on the model."""
     from vebnn.tabular.candidates import best_so_far, target_position
 
     if how not in FOR_AN_OPTIMUM:
@@ -119,7 +142,7 @@ def _options_of(
     extreme = "largest" if options["goal"] == "maximise" else "smallest"
     return {**options, "best": found}, [
         f"The best so far is taken to be {found:.4g}, the {extreme} mean predicted for "
-        f"{len(model.sample):,} of {model.facts.num_trained:,} training rows; --best says otherwise."
+        f"{len(model.sample):,} of {model.facts.num_trained:,} training rows; change it with --best."
     ]
 
 
@@ -130,7 +153,7 @@ def _print_rows(
     wanted = [*model.encoder.identifiers, *(column.name for column in model.encoder.columns)]
     names = [name for name in wanted if name in found.table.columns]
     shown = [model.targets.index(target)] if target else range(len(model.targets))
-    free = console.options.update_width(10_000)  # a table that may be as wide as it likes
+    free = console.options.update_width(10_000)  # to measure a table of any width
     for number in range(len(names), -1, -1):
         table = _table_of(model.targets, found, title, shown, names[:number])
         if console.measure(table, options=free).maximum <= console.width:
@@ -144,21 +167,16 @@ def _print_rows(
 def _table_of(
     targets: Sequence[str], found: "Candidates", title: str, shown: Sequence[int], names: list[str]
 ) -> Table:
-    """Return a line per row, in which each target has a line of its own."""
+    """Return a table with a line per row and target."""
     from vebnn.tabular.scores import columns_of
 
-    prediction = found.prediction
     columns = {"row": [f"{row + 1}" for row in found.rows]}
     columns |= {name: [_cell(value) for value in found.table[name]] for name in names}
     if len(shown) > 1:
         columns["target"] = ["\n".join(targets)] * len(found.rows)
-    for heading, values in {
-        "mean": prediction.mean,
-        "aleatoric\nstd": prediction.aleatoric_std,
-        "epistemic\nstd": prediction.epistemic_std,
-    }.items():
-        parts = columns_of(values)[:, list(shown)]
-        columns[heading] = ["\n".join(f"{part:.4g}" for part in row) for row in parts]
+    for part in ("mean", "aleatoric_std", "epistemic_std"):
+        values = columns_of(getattr(found.prediction, part))[:, list(shown)]
+        columns[part.replace("_", "\n")] = ["\n".join(f"{one:.4g}" for one in row) for row in values]
     table = new_table(title, *columns, "score")
     scores = [f"{score:.4g}" for score in found.scores]
     for cells in zip(*columns.values(), scores, strict=True):
@@ -173,31 +191,9 @@ def _cell(value: Any) -> str:
 
 
 def _meaning(how: str, goal: str | None, n: int, summed: bool) -> str:
-    """Return in a few sentences what the rows are good for, and what the score is."""
+    """Return the purpose of the chosen rows and the definition of their score."""
+    purpose, score, relative = _MEANINGS[how]
     signed = "the mean" if goal == "maximise" else "minus the mean"
-    purpose, score, relative = {
-        "epistemic": (
-            "There the model knows least; noise, which no measurement removes, does not count.",
-            "the epistemic variance",
-            ", each relative to its mean total variance",
-        ),
-        "bald": (
-            "They teach the model most, also considering that one measurement says little where noise "
-            "is large.",
-            "information about the network, in nats",
-            "",
-        ),
-        "expected_improvement": (
-            "Where there is most hope of beating the best so far comes first.",
-            "by how much the mean is expected to be better",
-            "",
-        ),
-        "confidence_bound": (
-            "What may be the best, being optimistic, comes first.",
-            f"{signed}, plus two epistemic stds",
-            "",
-        ),
-    }[how]
     over_targets = f", added up over targets{relative}" if summed else ""
-    measured = ", when those above it have been measured" if n > 1 else ""
-    return f"{purpose} Score: {score}{over_targets}{measured}."
+    measured = ", as if the rows above were measured" if n > 1 else ""
+    return f"{purpose} Score: {score.format(signed=signed)}{over_targets}{measured}."

@@ -1,1 +1,1 @@
-"""Tables of rows as people have them: files, columns of every kind, and a model of such a table."""
+"""Tables of mixed columns: reading files, encoding columns, and a model of such a table."""

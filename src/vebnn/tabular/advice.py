@@ -1,13 +1,11 @@
 """Scores in plain words: what they mean, and what to do next."""
 
-from typing import Any
-
 import numpy as np
 
 from vebnn.calibration import Calibration, CommonFactor, ConformalScores, SeparateFactors
 from vebnn.tabular.scores import TargetScore
 
-_STANDARD_ERRORS = 2.5  # how far coverage may be from its level by chance
+_STANDARD_ERRORS = 2.5  # allowed distance of the coverage from its level
 
 
 def percent(share: float, decimals: int = 0) -> str:
@@ -16,22 +14,22 @@ def percent(share: float, decimals: int = 0) -> str:
 
 
 def coverage_verdict(score: TargetScore) -> str:
-    """Return ``"narrow"``, ``"wide"`` or ``"honest"``: intervals whose coverage chance can explain."""
+    """Return ``"honest"`` if chance can explain the coverage, else ``"narrow"`` or ``"wide"``."""
     error = np.sqrt(score.level * (1 - score.level) / score.num_rows)
     distance = (score.coverage - score.level) / error
-    if distance < -_STANDARD_ERRORS:
-        return "narrow"
-    return "wide" if distance > _STANDARD_ERRORS else "honest"
+    if abs(distance) <= _STANDARD_ERRORS:
+        return "honest"
+    return "narrow" if distance < 0 else "wide"
 
 
 def noise_share(score: TargetScore) -> float:
-    """Return the share of the noise in the variance of a typical prediction."""
-    noise, ignorance = score.aleatoric_std**2, score.epistemic_std**2
-    return noise / (noise + ignorance)
+    """Return the aleatoric share of the variance of a typical prediction."""
+    aleatoric, epistemic = score.aleatoric_std**2, score.epistemic_std**2
+    return aleatoric / (aleatoric + epistemic)
 
 
 def calibration_numbers(calibration: Calibration | None, level: float) -> dict[str, list[float]]:
-    """Return what was learned for each target, by name; of conformal intervals, those of a level."""
+    """Return the learned numbers, one per target, by name; the level is for conformal intervals."""
     match calibration:
         case CommonFactor(factors=factors):
             return {"factor": list(factors)}
@@ -43,49 +41,46 @@ def calibration_numbers(calibration: Calibration | None, level: float) -> dict[s
 
 
 def advise(
-    scores: tuple[TargetScore, ...], complaint: str | None, *, calibrated: bool = False
+    scores: tuple[TargetScore, ...], mixed: bool = True, *, calibrated: bool = False
 ) -> list[str]:
-    """Return what to do next, in sentences.
+    """Return sentences on what to do next.
 
     Args:
       scores: of rows the model was not trained on; may be empty.
-      complaint: what the diagnostics of the chains complain about, if anything.
-      calibrated: whether the model was calibrated already.
+      mixed: whether the chains have mixed well.
+      calibrated: whether the model is calibrated already.
     """
     sentences = []
     for score in scores:
-        many = f"{score.target}: " if len(scores) > 1 else ""
+        prefix = f"{score.target}: " if len(scores) > 1 else ""
         if score.rmse > 0.9 * score.baseline_rmse:
             sentences.append(
-                f"{many}The predictions are hardly better than always guessing the mean. Look for "
+                f"{prefix}The predictions are hardly better than always predicting the mean. Look for "
                 f"columns that say more about the target."
             )
-        sentences.append(many + _about_coverage(score, calibrated))
-        sentences.append(many + _about_the_parts(score))
-    if complaint:
+        sentences += [prefix + _about_coverage(score, calibrated), prefix + _about_parts(score)]
+    if not mixed:
         sentences.append(
             "The chains have not mixed well, so the epistemic part may be too small: try "
             "--effort thorough."
         )
     if not scores:
-        sentences.append("No rows were held out, so nothing is known of the errors on new rows.")
+        sentences.append("No rows were held out, so the errors on new rows are not known.")
     return sentences
 
 
 def _about_coverage(score: TargetScore, calibrated: bool) -> str:
-    level, inside = percent(score.level), percent(score.coverage)
-    verdict = coverage_verdict(score)
-    if verdict == "narrow":
-        return (
-            f"The {level} intervals hold only {inside} of the held-out rows: they are too narrow. Try "
-            f"--effort thorough{'' if calibrated else ', --calibrate common'} or more rows."
-        )
-    if verdict == "wide":
-        return f"The {level} intervals hold {inside}: they are wider than they need to be."
-    return f"The {level} intervals hold {inside} of the held-out rows, within what chance allows."
+    found = f"The {percent(score.level)} intervals hold {percent(score.coverage)} of the held-out rows"
+    match coverage_verdict(score):
+        case "narrow":
+            calibrate = "" if calibrated else ", --calibrate common"
+            return f"{found}: they are too narrow. Try --effort thorough{calibrate} or more rows."
+        case "wide":
+            return f"{found}: they are wider than necessary."
+    return f"{found}, within what chance allows."
 
 
-def _about_the_parts(score: TargetScore) -> str:
+def _about_parts(score: TargetScore) -> str:
     share = noise_share(score)
     if share > 0.67:
         return (
@@ -93,14 +88,8 @@ def _about_the_parts(score: TargetScore) -> str:
             f"much; better measurements, or columns that explain the scatter, would."
         )
     if share < 0.33:
-        unknown = percent(1 - share)
-        return f"{unknown} of the variance is what the model does not know: more rows would help."
+        return f"{percent(1 - share)} of the variance is epistemic: more rows would help."
     return (
-        f"{percent(share)} of the variance is noise, the rest is what the model does not know: more "
-        f"rows would help with the rest."
+        f"{percent(share)} of the variance is noise, the rest is epistemic: more rows would reduce the "
+        f"rest."
     )
-
-
-def complaint_of(estimator: Any) -> str | None:
-    """Return what the diagnostics of a fitted estimator's chains complain about, if anything."""
-    return estimator.diagnostics_ and estimator.diagnostics_.complaint()

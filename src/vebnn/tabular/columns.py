@@ -1,55 +1,36 @@
-"""One column of a table → columns of numbers a network can use, as learned from the training rows."""
+"""One column of a table → columns of numbers for the network, as learned from the training rows."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas
 
-from vebnn.tabular.errors import TableError, counted, listed
-from vebnn.tabular.values import MISSING, first_row, labels_of, numbers_of
+from vebnn.tabular.errors import counted, quoted_list
+from vebnn.tabular.values import MISSING, to_labels, to_numbers
 
-
-class Encoded(NamedTuple):
-    """Numbers made from one column, and what the user should hear about it."""
-
-    values: np.ndarray  # (rows, encoded columns)
-    notices: list[str]
+Encoded = tuple[np.ndarray, list[str]]  # (rows, encoded columns), and notices about the values
 
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers; a missing one becomes the median, and a second column says so.
-
-    Args:
-      name: of the column.
-      low: smallest training value.
-      high: largest training value.
-      median: of the training values.
-      whole: whether all of them are whole numbers.
-      num_missing: missing training values; without any, there is no second column.
-    """
+    """A column of numbers; a missing value becomes the median, and a second column marks it."""
 
     kind: ClassVar[str] = "number"
     name: str
-    low: float
-    high: float
-    median: float
-    whole: bool
-    num_missing: int
+    low: float  # smallest training value
+    high: float  # largest training value
+    median: float  # of the training values
+    whole: bool  # whether all training values are whole numbers
+    num_missing: int  # in the training rows; if none, there is no second column
 
     @classmethod
-    def learn(cls, name: str, numbers: np.ndarray) -> "NumberColumn":
-        """Learn from numbers, not a number where missing."""
-        there = numbers[~np.isnan(numbers)]
-        return cls(
-            name,
-            float(there.min()),
-            float(there.max()),
-            float(np.median(there)),
-            bool(np.all(there == np.round(there))),
-            int(len(numbers) - len(there)),
-        )
+    def fit(cls, name: str, numbers: np.ndarray) -> "NumberColumn":
+        """Learn from training values, NaN where missing."""
+        present = numbers[~np.isnan(numbers)]
+        low, high, median = (float(f(present)) for f in (np.min, np.max, np.median))
+        whole = bool(np.all(present == np.round(present)))
+        return cls(name, low, high, median, whole, len(numbers) - len(present))
 
     @property
     def encoded_names(self) -> list[str]:
@@ -58,69 +39,52 @@ class NumberColumn:
 
     @property
     def summary(self) -> str:
-        """The training values, in a few words."""
+        """The range of the training values."""
         return f"{self.low:g} to {self.high:g}"
 
     @property
     def typical(self) -> float:
-        """The value to use where no other is given."""
+        """The median."""
         return self.median
 
     def encode(self, series: pandas.Series) -> Encoded:
-        """Turn values into numbers.
-
-        Raises:
-          TableError: if a value is text or infinite.
-        """
-        numbers = numbers_of(series)
+        """Return the values with medians for gaps, and the marks of the gaps."""
+        numbers = to_numbers(series)
         missing = np.isnan(numbers)
+        filled = np.where(missing, self.median, numbers)
         notices = []
         if missing.any():
             notices.append(
                 f"{self.name}: {counted(int(missing.sum()), 'missing value')} replaced by the median, "
                 f"{self.median:g}."
             )
-        filled = np.where(missing, self.median, numbers)
-        outside = int(np.sum((filled < self.low) | (filled > self.high)))
-        if outside:
+        if outside := int(np.sum((filled < self.low) | (filled > self.high))):
             notices.append(
-                f"{self.name}: {counted(outside, 'value')} outside the training range, "
-                f"{self.low:g} to {self.high:g}."
+                f"{self.name}: {counted(outside, 'value')} outside the training range, {self.summary}."
             )
         parts = [filled, missing.astype(float)][: len(self.encoded_names)]
-        return Encoded(np.column_stack(parts), notices)
+        return np.column_stack(parts), notices
 
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories, one-hot; a category not seen in training has zeros everywhere.
-
-    Args:
-      name: of the column.
-      categories: labels, most frequent first; missing values are a category if there were any.
-      counts: training rows of each.
-      num_other: training rows of categories too rare to have a column.
-    """
+    """A column of categories, one-hot; a category not seen in training has zeros everywhere."""
 
     kind: ClassVar[str] = "category"
     name: str
-    categories: tuple[str, ...]
-    counts: tuple[int, ...]
-    num_other: int
+    categories: tuple[str, ...]  # most frequent first; missing values are a category if there are any
+    counts: tuple[int, ...]  # training rows of each
+    num_other: int  # training rows of categories too rare for a column
 
     @classmethod
-    def learn(cls, name: str, labels: np.ndarray, most: int) -> "CategoryColumn":
-        """Learn from labels; at most ``most`` of them get a column."""
-        found = pandas.Series(labels).value_counts()
-        # Equally frequent ones by name, so that the order of the rows does not matter.
-        ordered = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
-        kept = ordered[:most]
-        return cls(
-            name,
-            tuple(label for label, _ in kept),
-            tuple(int(count) for _, count in kept),
-            int(sum(count for _, count in ordered[most:])),
-        )
+    def fit(cls, name: str, labels: np.ndarray, most: int) -> "CategoryColumn":
+        """Learn from training labels; the ``most`` frequent ones get a column each."""
+        counts = pandas.Series(labels).value_counts()
+        # Ties are broken by name, so that the order of the rows does not matter.
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        kept = {str(label): int(count) for label, count in ordered[:most]}
+        num_other = sum(int(count) for _, count in ordered[most:])
+        return cls(name, tuple(kept), tuple(kept.values()), num_other)
 
     @property
     def num_missing(self) -> int:
@@ -134,56 +98,32 @@ class CategoryColumn:
 
     @property
     def summary(self) -> str:
-        """The training values, in a few words."""
+        """The most frequent categories."""
         return ", ".join(self.categories[:4]) + (", …" if len(self.categories) > 4 else "")
 
     @property
+    def present(self) -> list[str]:
+        """The categories without that of missing values."""
+        return [label for label in self.categories if label != MISSING]
+
+    @property
     def typical(self) -> str:
-        """The value to use where no other is given."""
-        return next((label for label in self.categories if label != MISSING), MISSING)
+        """The most frequent category."""
+        return next(iter(self.present), MISSING)
 
     def encode(self, series: pandas.Series) -> Encoded:
-        """Turn values into ones and zeros."""
-        labels = labels_of(series)
+        """Return ones and zeros."""
+        labels = to_labels(series)
         values = (labels[:, None] == np.asarray(self.categories, object)[None, :]).astype(float)
         unseen = ~values.any(1)
         notices = []
         if unseen.any() and not self.num_other:
-            names = pandas.unique(labels[unseen])
             notices.append(
                 f"{self.name}: {counted(int(unseen.sum()), 'row')} with "
-                f"{listed(names)}, never seen in training; treated as none of the known categories."
+                f"{quoted_list(pandas.unique(labels[unseen]))}, never seen in training; treated as "
+                f"none of the known categories."
             )
-        return Encoded(values, notices)
+        return values, notices
 
 
 Column = NumberColumn | CategoryColumn
-_KINDS: dict[str, Any] = {kind.kind: kind for kind in (NumberColumn, CategoryColumn)}
-
-
-def describe_column(column: Column) -> dict[str, Any]:
-    """Return a column as JSON."""
-    return {"kind": column.kind, **asdict(column)}
-
-
-def revive_column(description: dict[str, Any]) -> Column:
-    """Return a column from what :func:`describe_column` said."""
-    settings = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in description.items()
-        if name != "kind"
-    }
-    return _KINDS[description["kind"]](**settings)
-
-
-def check_whole_target(name: str, numbers: np.ndarray, index: pandas.Index) -> None:
-    """Refuse targets that are missing."""
-    missing = np.isnan(numbers)
-    if missing.any():
-        row = first_row(missing, index)
-        raise TableError(
-            f"The target {name!r} is missing in {counted(int(missing.sum()), 'row')}, first in row "
-            f"{row + 1}. Fill in or delete these rows.",
-            name,
-            row,
-        )

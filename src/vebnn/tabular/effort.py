@@ -1,4 +1,4 @@
-"""How long to train: every engine's own settings, stretched or shortened."""
+"""How long to train: each engine's own settings, longer or shorter."""
 
 from typing import Any
 
@@ -11,19 +11,19 @@ EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
 
 
 def new_estimator(num_rows: int, *, inference: str, effort: str, **settings: Any) -> VeBNNRegressor:
-    """Return an estimator whose trainings and chains are as long as asked for.
+    """Return an estimator with lengths of training and chains for an effort.
 
     Args:
       num_rows: rows to train on.
       inference: name of an engine.
-      effort: one of :data:`EFFORTS`; ``"normal"`` is the estimator's own defaults.
+      effort: one of :data:`EFFORTS`; ``"normal"`` keeps the estimator's defaults.
       settings: other arguments of the estimator.
     """
     require_one_of("inference", inference, tuple(ENGINES))
     require_one_of("effort", effort, tuple(EFFORTS))
-    factor = EFFORTS[effort]
-    if factor == 1:
+    if effort == "normal":
         return VeBNNRegressor(inference=inference, **settings)
+    factor = EFFORTS[effort]
     return VeBNNRegressor(
         inference=stretched(ENGINES[inference].for_rows(num_rows), factor),
         mean_training=stretched(default_mean_training(num_rows), factor),

@@ -1,31 +1,32 @@
-"""What is wrong with a table, and where."""
+"""The error about a user's table, and how values are written in messages."""
 
+from collections.abc import Iterable
 from typing import Any
 
 
 class TableError(ValueError):
-    """A table that cannot be used as it is.
+    """A table that cannot be used as it is; every function that reads or encodes one may raise it.
 
     Args:
-      sentence: what is wrong and what to do about it.
-      column: name of the column at fault.
-      row: position of the row at fault, from 0; sentences count from 1.
+      message: what is wrong and what to do about it.
+      column: name of the wrong column.
+      row: position of the wrong row, from 0; messages count from 1.
     """
 
-    def __init__(self, sentence: str, column: str | None = None, row: int | None = None) -> None:
-        super().__init__(sentence)
+    def __init__(self, message: str, column: str | None = None, row: int | None = None) -> None:
+        super().__init__(message)
         self.column, self.row = column, row
 
 
-def shown(value: Any, longest: int = 60) -> str:
-    """Return a value as it may stand in a sentence: quoted, and not longer than a line."""
+def quoted(value: Any, longest: int = 60) -> str:
+    """Return a value in quotes, cut to the length of a line."""
     text = repr(value if isinstance(value, str) else str(value))
     return text if len(text) <= longest else f"{text[: longest - 2]}…{text[-1]}"
 
 
-def listed(names: Any, most: int = 6) -> str:
-    """Return names as a list in a sentence; a long list is cut short."""
-    words = [shown(str(name)) for name in names]
+def quoted_list(names: Iterable[Any], most: int = 6) -> str:
+    """Return names in quotes, separated by commas; a long list is cut short."""
+    words = [quoted(name) for name in names]
     rest = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + rest
 

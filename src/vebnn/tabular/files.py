@@ -1,7 +1,8 @@
 """Files of rows: CSV, TSV, Parquet, Feather and NumPy's ``.npz``; written whole or not at all."""
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ import numpy as np
 import pandas
 
 from vebnn.serialization.files import write_bytes
-from vebnn.tabular.errors import TableError, listed, shown
+from vebnn.tabular.errors import TableError, quoted, quoted_list
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+_NEED_PYARROW = (".parquet", ".feather")
 
 
 def read_table(path: str | Path) -> pandas.DataFrame:
-    """Read a file of rows; the kind of file is told by the end of its name.
+    """Read a file of rows; the suffix of its name says which kind of file it is.
 
     A CSV file may be separated by commas or semicolons, and may be compressed. An ``.npz`` file has one
     column per one-dimensional array, and columns ``name_0``, ``name_1``, … per matrix.
@@ -27,28 +29,53 @@ def read_table(path: str | Path) -> pandas.DataFrame:
       TableError: if the file is empty, damaged, or of another kind.
     """
     path = Path(path)
-    reader = _READERS.get(_kind(path))
-    if reader is None:
-        raise TableError(
-            f"The file {shown(path.name)} must end in {_endings(_READERS)}. Save your rows as one of "
-            f"these."
-        )
-    with open(path, "rb"):  # a missing or forbidden file is the operating system's own sentence
+    kind = _kind(path, _READERS, "Save your rows as one of these.")
+    with open(path, "rb"):  # the operating system's own error for a missing or forbidden file
         pass
-    return _checked(str(path), _kind(path), lambda: reader(path))
+    return _checked(str(path), kind, lambda: _READERS[kind](path))
 
 
 def read_csv(content: bytes, name: str) -> pandas.DataFrame:
-    """Read the content of a CSV file, as :func:`read_table` would.
-
-    Raises:
-      TableError: if it is empty or damaged.
-    """
+    """Read the content of a CSV file, as :func:`read_table` would."""
     return _checked(name, ".csv", lambda: _read_text(lambda: io.BytesIO(content), name, ","))
 
 
+def write_table(frame: pandas.DataFrame, path: str | Path) -> None:
+    """Write a table without its index; the suffix of the file's name says how."""
+    check_can_write(path)
+    content = io.BytesIO()
+    _WRITERS[_kind(Path(path), _WRITERS)](frame, content)
+    write_bytes(Path(path), content.getvalue())
+
+
+def check_can_write(path: str | Path) -> None:
+    """Check the name of an output file before the work that fills it.
+
+    Raises:
+      IsADirectoryError: if it is a folder.
+      ImportError: if writing it needs an extra that is not installed.
+      TableError: if its suffix is not known.
+    """
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
+    _kind(Path(path), _WRITERS, "Choose another name.")
+
+
+def _kind(path: Path, kinds: Iterable[str], way_out: str = "") -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compressed = bool(suffixes) and suffixes[-1] in _COMPRESSED
+    kind = (["", *suffixes[:-1]] if compressed else ["", *suffixes])[-1]
+    if kind not in kinds or (compressed and kind not in (".csv", ".tsv")):
+        *first, last = kinds
+        endings = f"{', '.join(first)} or {last}"
+        raise TableError(f"The file {quoted(path.name)} must end in {endings}. {way_out}")
+    if kind in _NEED_PYARROW and find_spec("pyarrow") is None:
+        raise ImportError("Parquet and Feather files need pyarrow: pip install 'vebnn[files]'.")
+    return kind
+
+
 def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pandas.DataFrame:
-    """Turn what goes wrong in any of the libraries into one sentence."""
+    """Turn the errors of all file libraries into one sentence."""
     try:
         frame = read()
     except (TableError, ImportError):
@@ -60,6 +87,9 @@ def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pand
         ) from error
     except Exception as error:  # every library has its own exceptions for a damaged file
         reason = " ".join(str(error).split()).removesuffix(".")
+        long_row = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", reason)
+        if long_row:
+            reason = "line {1} has {2} values instead of {0}".format(*long_row.groups())
         raise TableError(f"The file {name} could not be read as {kind}: {reason}.") from error
     if frame.empty:
         raise TableError(f"The file {name} is empty: it must hold column names and some rows.")
@@ -67,93 +97,43 @@ def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pand
     return frame.reset_index(drop=True)
 
 
-def write_table(frame: pandas.DataFrame, path: str | Path) -> None:
-    """Write a table without its index; the end of the file's name says how."""
-    path = Path(path)
-    check_can_write(path)
-    content = io.BytesIO()
-    _WRITERS[_kind(path)](frame, content)
-    write_bytes(path, content.getvalue())
-
-
-def check_can_write(path: str | Path) -> None:
-    """Complain about the name of a file to be written, before the work whose result goes there.
-
-    Raises:
-      IsADirectoryError: if there is a folder of that name.
-      ImportError: if writing it needs an extra that is not installed.
-      TableError: if its ending is not known.
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
-    if _kind(path) not in _WRITERS:
-        raise TableError(
-            f"The file {shown(path.name)} must end in {_endings(_WRITERS)}. Choose another name."
-        )
-    if _kind(path) in (".parquet", ".feather"):
-        _need_pyarrow()
-
-
-def _kind(path: Path) -> str:
-    endings = [ending.lower() for ending in path.suffixes]
-    if endings and endings[-1] in _COMPRESSED:
-        endings.pop()
-        return endings[-1] if endings and endings[-1] in (".csv", ".tsv") else ""
-    return endings[-1] if endings else ""
-
-
-def _endings(kinds: dict[str, Callable]) -> str:
-    *first, last = kinds
-    return f"{', '.join(first)} or {last}"
-
-
-def _need_pyarrow() -> None:
-    if find_spec("pyarrow") is None:
-        raise ImportError("Parquet and Feather files need pyarrow: pip install 'vebnn[files]'.")
-
-
-def _read_csv(path: Path) -> pandas.DataFrame:
-    return _read_text(lambda: path, str(path), ",")
-
-
-def _read_tsv(path: Path) -> pandas.DataFrame:
-    return _read_text(lambda: path, str(path), "\t")
-
-
 def _read_text(source: Callable[[], Any], name: str, separator: str) -> pandas.DataFrame:
     """Read delimited text; ``source`` gives a path, or a fresh buffer each time."""
-    settings = {"encoding": "utf-8-sig", "skipinitialspace": True, "index_col": False}
+
+    def read(**options: Any) -> pandas.DataFrame:
+        options = {"sep": separator, "encoding": "utf-8-sig", "skipinitialspace": True, **options}
+        return pandas.read_csv(source(), **options)
+
     try:
-        header = list(
-            pandas.read_csv(source(), sep=separator, header=None, nrows=1, **settings).iloc[0]
-        )
+        header = list(read(header=None, nrows=1, index_col=False).iloc[0])
         decimals = ["."]
         if len(header) == 1 and ";" in str(header[0]):
-            # What spreadsheets save where the comma is the decimal sign.
+            # Spreadsheets save this where the comma is the decimal sign.
             separator, decimals = ";", [".", ","]
             header = str(header[0]).split(";")
-        tables = [
-            pandas.read_csv(source(), sep=separator, decimal=mark, **settings) for mark in decimals
-        ]
+        _refuse_longer_rows(read)
+        tables = [read(decimal=mark, index_col=False) for mark in decimals]
     except pandas.errors.EmptyDataError:
         return pandas.DataFrame()
     repeated = pandas.Index(header)[pandas.Index(header).duplicated()].dropna()
     if len(repeated):  # pandas would call the second one "name.1"
         raise TableError(
-            f"The file {name} has more than one column called {listed(repeated.unique())}. Rename them."
+            f"The file {name} has more than one column called {quoted_list(repeated.unique())}. Rename "
+            f"them."
         )
     return max(tables, key=lambda frame: len(frame.select_dtypes("number").columns))
 
 
-def _read_parquet(path: Path) -> pandas.DataFrame:
-    _need_pyarrow()
-    return pandas.read_parquet(path)
+def _refuse_longer_rows(read: Callable[..., pandas.DataFrame]) -> None:
+    """Raise pandas' error for a row that is longer than the header, which names the line.
 
-
-def _read_feather(path: Path) -> pandas.DataFrame:
-    _need_pyarrow()
-    return pandas.read_feather(path)
+    pandas raises it by itself unless the first row is too long: then it shifts or drops values. Empty
+    values at the end of rows do no harm.
+    """
+    if not isinstance(read(nrows=1).index, pandas.RangeIndex):  # the first values became an index
+        shifted = read()
+        if shifted.iloc[:, -shifted.index.nlevels :].notna().any(axis=None):
+            read(header=None)
 
 
 def _read_npz(path: Path) -> pandas.DataFrame:
@@ -166,7 +146,7 @@ def _read_npz(path: Path) -> pandas.DataFrame:
                 columns |= {f"{name}_{number}": column for number, column in enumerate(array.T)}
             else:
                 raise TableError(
-                    f"The array {shown(name)} in {path} must have one axis or two. Got {array.ndim}."
+                    f"The array {quoted(name)} in {path} must have one axis or two. Got {array.ndim}."
                 )
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
@@ -177,10 +157,10 @@ def _read_npz(path: Path) -> pandas.DataFrame:
 
 
 _READERS: dict[str, Callable[[Path], pandas.DataFrame]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_tsv,
-    ".parquet": _read_parquet,
-    ".feather": _read_feather,
+    ".csv": lambda path: _read_text(lambda: path, str(path), ","),
+    ".tsv": lambda path: _read_text(lambda: path, str(path), "\t"),
+    ".parquet": pandas.read_parquet,
+    ".feather": pandas.read_feather,
     ".npz": _read_npz,
 }
 _WRITERS: dict[str, Callable[[pandas.DataFrame, io.BytesIO], None]] = {

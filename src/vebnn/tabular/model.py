@@ -1,4 +1,4 @@
-"""A model of a table: how its columns become numbers, the estimator, and what it was trained on."""
+"""A model of a table: how its columns become numbers, the estimator, and its training."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,10 +8,9 @@ import numpy as np
 import pandas
 
 from vebnn.prediction import Prediction
-from vebnn.tabular.encoder import TableEncoder
-from vebnn.tabular.fingerprints import row_fingerprints
-from vebnn.tabular.plan import Plan
-from vebnn.tabular.scores import LEVEL, TargetScore, score_targets
+from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.plan import TrainingPlan
+from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 
 SAMPLE_ROWS = 1_000
 
@@ -28,7 +27,7 @@ class TargetFacts(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingFacts:
-    """What is known of the training, for reports."""
+    """Facts about the training, for reports."""
 
     source: str  # name of the file
     num_rows: int
@@ -37,30 +36,37 @@ class TrainingFacts:
     seed: int
     targets: tuple[TargetFacts, ...]
     notices: tuple[str, ...]
-    scores: tuple[TargetScore, ...]  # of the rows held out; empty if none were
+    scores: tuple[TargetScore, ...]  # of the held-out rows; empty if there are none
     calibration: str | None = None  # the method
-    num_calibrated: int = 0  # rows for it alone
+    num_calibrated: int = 0  # rows for the calibration alone
 
 
 class TablePrediction(NamedTuple):
-    """A prediction, and what the user should hear about the rows."""
+    """A prediction, and notices about the rows."""
 
     prediction: Prediction
     notices: tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """Predictions of rows whose targets are known, and their scores."""
+
+    table: EncodedTable
+    trained: np.ndarray  # (rows,), whether the model was trained or calibrated on the row
+    scored: np.ndarray  # (rows,), whether the row counts: not trained on, or all if there are no others
+    prediction: Prediction  # of the scored rows, or of all
+    scores: tuple[TargetScore, ...]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the scores are of rows the model was not trained on."""
+        return not self.trained.all()
+
+
+@dataclass(frozen=True)
 class TableModel:
     """A fitted estimator that takes tables.
-
-    Args:
-      encoder: how columns become numbers.
-      estimator: the fitted estimator.
-      facts: on the training.
-      trained_rows: fingerprints of the rows it was trained or calibrated on, sorted; see
-        :meth:`was_trained_on`.
-      sample: some training rows as the network sees them.
-      sample_observed: their targets, ``(rows, targets)``.
 
     Example:
       >>> plan = plan_table(read_table("rows.csv"), ["strength"])
@@ -71,38 +77,37 @@ class TableModel:
     encoder: TableEncoder
     estimator: Any
     facts: TrainingFacts
-    trained_rows: np.ndarray = field(repr=False)
-    sample: np.ndarray = field(repr=False)
-    sample_observed: np.ndarray = field(repr=False)
+    trained_rows: np.ndarray = field(repr=False)  # sorted fingerprints, also of calibration rows
+    sample: np.ndarray = field(repr=False)  # some training rows, encoded
+    sample_observed: np.ndarray = field(repr=False)  # their targets, (rows, targets)
 
     @classmethod
-    def fit(cls, estimator: Any, plan: Plan) -> "TableModel":
-        """Fit an estimator, calibrate it if that was planned, and score it on the rows held out."""
-        trained, held_out, encoder = plan.trained, plan.held_out, plan.encoder
-        observed = plan.observed[trained]
-        estimator.fit(plan.matrix.iloc[trained], _as_target(observed, encoder.targets))
-        kept = plan.calibrated
+    def fit(cls, estimator: Any, plan: TrainingPlan) -> "TableModel":
+        """Fit an estimator, calibrate it if that is planned, and score it on the held-out rows."""
+        matrix, observed = plan.table.matrix, plan.table.observed
+        trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
+        names = plan.encoder.targets
+        estimator.fit(matrix.iloc[trained], _as_target(observed[trained], names))
         if plan.calibrate is not None:
-            targets = _as_target(plan.observed[kept], encoder.targets)
-            estimator.calibrate(plan.matrix.iloc[kept], targets, plan.calibrate)
+            targets = _as_target(observed[calibrated], names)
+            estimator.calibrate(matrix.iloc[calibrated], targets, plan.calibrate)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
-            for name, values in zip(encoder.targets, observed.T, strict=True)
+            for name, values in zip(names, observed[trained].T, strict=True)
         )
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
-            prediction = estimator.predict_distribution(plan.matrix.iloc[held_out])
+            prediction = estimator.predict_distribution(matrix.iloc[held_out])
             means = tuple(one.mean for one in facts)
-            scores = score_targets(prediction, plan.observed[held_out], encoder.targets, means)
-        some = np.unique(np.linspace(0, len(trained) - 1, SAMPLE_ROWS).round().astype(int))
-        matrix, learned_from = plan.matrix.to_numpy(), np.concatenate([trained, kept])
-        fingerprints = row_fingerprints(matrix[learned_from], plan.observed[learned_from])
+            scores = score_targets(prediction, observed[held_out], names, means)
+        some = trained[np.unique(np.linspace(0, len(trained) - 1, SAMPLE_ROWS).round().astype(int))]
+        learned_from = np.concatenate([trained, calibrated])
         return cls(
-            encoder=encoder,
+            encoder=plan.encoder,
             estimator=estimator,
             facts=TrainingFacts(
                 source=plan.source,
-                num_rows=len(plan.matrix),
+                num_rows=len(plan.table),
                 num_trained=len(trained),
                 num_held_out=len(held_out),
                 seed=plan.seed,
@@ -110,10 +115,10 @@ class TableModel:
                 notices=plan.notices,
                 scores=scores,
                 calibration=plan.calibrate,
-                num_calibrated=len(kept),
+                num_calibrated=len(calibrated),
             ),
-            trained_rows=np.sort(fingerprints),
-            sample=matrix[trained[some]],
+            trained_rows=np.sort(plan.table.fingerprints()[learned_from]),
+            sample=matrix.to_numpy()[some],
             sample_observed=observed[some],
         )
 
@@ -122,35 +127,61 @@ class TableModel:
         """Names of the columns it predicts."""
         return self.encoder.targets
 
-    def predict(self, frame: pandas.DataFrame) -> TablePrediction:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The estimator's arguments, without those that only concern a run."""
+        settings = self.estimator.get_params(deep=False)
+        return {name: settings[name] for name in settings if name not in ("checkpoint", "verbose")}
+
+    def encode(self, rows: pandas.DataFrame | EncodedTable) -> EncodedTable:
+        """Return encoded rows; those that are encoded already stay as they are."""
+        return rows if isinstance(rows, EncodedTable) else self.encoder.encode(rows)
+
+    def predict(self, rows: pandas.DataFrame | EncodedTable) -> TablePrediction:
         """Return the predictive distribution of some rows."""
-        matrix, notices = self.encoder.encode(frame.reset_index(drop=True))
-        return TablePrediction(self.estimator.predict_distribution(matrix), notices)
+        table = self.encode(rows)
+        return TablePrediction(self.estimator.predict_distribution(table.matrix), table.notices)
 
     def prediction_table(
-        self, frame: pandas.DataFrame, prediction: Prediction, level: float = LEVEL
+        self, frame: pandas.DataFrame, prediction: Prediction, level: float = DEFAULT_LEVEL
     ) -> pandas.DataFrame:
         """Return predictions as a table: row number from 1, identifiers, then all of each target."""
-        table = prediction.to_frame(level).reset_index(drop=True)
         kept = [name for name in self.encoder.identifiers if name in frame.columns]
         first = frame[kept].reset_index(drop=True)
         if "row" not in kept:
             first.insert(0, "row", np.arange(1, len(frame) + 1))
-        return pandas.concat([first, table], axis=1)
+        return pandas.concat([first, prediction.to_frame(level).reset_index(drop=True)], axis=1)
 
-    def was_trained_on(self, frame: pandas.DataFrame) -> np.ndarray:
-        """Say of each row, with its targets, whether the model was trained or calibrated on it."""
-        frame = frame.reset_index(drop=True)
-        matrix = self.encoder.encode(frame).matrix.to_numpy()
-        return np.isin(row_fingerprints(matrix, self.encoder.target_values(frame)), self.trained_rows)
+    def was_trained_on(self, rows: pandas.DataFrame | EncodedTable) -> np.ndarray:
+        """Return for each row, with its targets, whether the model was trained or calibrated on it."""
+        return np.isin(self.encode(rows).fingerprints(), self.trained_rows)
 
-    def score(
-        self, frame: pandas.DataFrame, prediction: Prediction, level: float = LEVEL
-    ) -> tuple[TargetScore, ...]:
-        """Compare a prediction of some rows with their targets."""
-        means = tuple(one.mean for one in self.facts.targets)
-        observed = self.encoder.target_values(frame.reset_index(drop=True))
-        return score_targets(prediction, observed, self.targets, means, level)
+    def evaluate(
+        self,
+        rows: pandas.DataFrame | EncodedTable,
+        level: float = DEFAULT_LEVEL,
+        *,
+        predict_all: bool = False,
+    ) -> Evaluation:
+        """Score the model on the rows it was not trained on; on all rows if there are no others.
+
+        The level is that of the intervals whose coverage is computed. With ``predict_all`` the other
+        rows are predicted, too.
+        """
+        table = self.encode(rows)
+        trained = self.was_trained_on(table)
+        scored = np.ones_like(trained) if trained.all() else ~trained
+        predicted = np.ones_like(trained) if predict_all else scored
+        prediction = self.estimator.predict_distribution(table.matrix[predicted])
+        scores = score_targets(
+            prediction,
+            table.observed[predicted],
+            self.targets,
+            tuple(one.mean for one in self.facts.targets),
+            level,
+            scored[predicted],
+        )
+        return Evaluation(table, trained, scored, prediction, scores)
 
     def save(self, folder: str | Path) -> None:
         """Save to a folder; see :mod:`vebnn.tabular.saving`."""

@@ -1,4 +1,4 @@
-"""A table understood and divided, before anything is trained."""
+"""A table encoded and divided into rows to train on, to calibrate on and to score, before training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ import pandas
 from vebnn.calibration import CALIBRATIONS
 from vebnn.calibration.conformal import rows_needed
 from vebnn.core.arguments import require_number, require_one_of, require_whole
-from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.encoder import EncodedTable, TableEncoder
 from vebnn.tabular.errors import TableError, counted
-from vebnn.tabular.scores import LEVEL
+from vebnn.tabular.scores import DEFAULT_LEVEL
 
 FEWEST_ROWS = 10
 FEWEST_CALIBRATION_ROWS = 10
@@ -19,32 +19,18 @@ CALIBRATION_SHARE = 0.2  # of the rows that are not held out, as in the paper
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A table that has been understood and divided, before anything is trained.
+class TrainingPlan:
+    """An encoded table and the use of each of its rows; rows are given by their positions."""
 
-    Args:
-      encoder: learned from the rows to train on.
-      notices: on what was decided.
-      matrix: all rows as the network sees them.
-      observed: their targets, ``(rows, targets)``.
-      trained: positions of the rows to train on.
-      held_out: positions of those for the score.
-      seed: of the division.
-      source: name of the file.
-      calibrate: how to calibrate, if at all.
-      calibrated: positions of the rows for that, which are used for nothing else.
-    """
-
-    encoder: TableEncoder
-    notices: tuple[str, ...]
-    matrix: pandas.DataFrame = field(repr=False)
-    observed: np.ndarray = field(repr=False)
-    trained: np.ndarray = field(repr=False)
-    held_out: np.ndarray = field(repr=False)
-    seed: int = 0
-    source: str = ""
-    calibrate: str | None = None
-    calibrated: np.ndarray = field(default_factory=lambda: np.zeros(0, int), repr=False)
+    encoder: TableEncoder  # learned from the rows to train on
+    notices: tuple[str, ...]  # about what the encoder decided
+    table: EncodedTable = field(repr=False)  # all rows
+    trained: np.ndarray = field(repr=False)  # rows to train on
+    held_out: np.ndarray = field(repr=False)  # rows for the score
+    calibrated: np.ndarray = field(repr=False)  # rows for the calibration alone
+    seed: int = 0  # of the division
+    source: str = ""  # name of the file
+    calibrate: str | None = None  # method of calibration
 
 
 def plan_table(
@@ -57,8 +43,8 @@ def plan_table(
     seed: int = 0,
     source: str = "",
     calibrate: str | None = None,
-) -> Plan:
-    """Understand a table and divide its rows, quickly; all that can be wrong with it is said here.
+) -> TrainingPlan:
+    """Check and encode a table, and divide its rows; takes no longer than reading them.
 
     Args:
       frame: the table.
@@ -68,8 +54,8 @@ def plan_table(
       hold_out: share of the rows that is never trained on, for an honest score; may be 0.
       seed: of the choice of these rows.
       source: name of the file, for reports.
-      calibrate: a method of ``VeBNNRegressor.calibrate``. A fifth of the rows that are not held out is
-        then kept for it alone, so that neither training nor score has seen them.
+      calibrate: a method of ``VeBNNRegressor.calibrate``. It gets a fifth of the rows that are not held
+        out; they are neither trained on nor scored.
 
     Raises:
       TableError: if the table cannot be used as it is.
@@ -86,35 +72,32 @@ def plan_table(
         )
     order = np.random.default_rng(seed).permutation(len(frame))
     num_held_out = int(np.ceil(hold_out * len(frame)))
-    num_calibrated = _number_to_calibrate_on(calibrate, len(frame) - num_held_out)
-    # The rows of the score are the same with and without calibration.
+    num_calibrated = _num_calibrated(calibrate, len(frame) - num_held_out)
+    # The scored rows are the same with and without calibration.
     parts = np.split(order, [num_held_out, num_held_out + num_calibrated])
     held_out, calibrated, trained = map(np.sort, parts)
-    encoder, notices = TableEncoder.learn(
+    encoder, notices = TableEncoder.fit(
         frame.iloc[trained], targets, drop=drop, categorical=categorical
     )
-    observed = encoder.target_values(frame)
-    for name, values in zip(targets, observed[trained].T, strict=True):
+    table = encoder.encode(frame)
+    for name, values in zip(targets, table.observed[trained].T, strict=True):
         if np.ptp(values) == 0:
             raise TableError(
                 f"The target {name!r} is {values[0]:g} in every row; there is nothing to learn.", name
             )
-    matrix = encoder.encode(frame).matrix
-    return Plan(
-        encoder, notices, matrix, observed, trained, held_out, seed, source, calibrate, calibrated
-    )
+    return TrainingPlan(encoder, notices, table, trained, held_out, calibrated, seed, source, calibrate)
 
 
-def _number_to_calibrate_on(calibrate: str | None, num_rows: int) -> int:
+def _num_calibrated(calibrate: str | None, num_rows: int) -> int:
     if calibrate is None:
         return 0
     number = int(np.ceil(CALIBRATION_SHARE * num_rows))
-    fewest = rows_needed(LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
+    fewest = rows_needed(DEFAULT_LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
     enough = round((fewest - 1) / CALIBRATION_SHARE) + 1
     if num_rows < enough:
         raise TableError(
             f"The calibration {calibrate!r} needs at least {fewest} rows of its own. Got "
             f"{counted(number, 'row')}, a fifth of the {num_rows} that are not held out; leave it out, "
-            f"or bring rows until these are {enough}."
+            f"or add rows until these are {enough}."
         )
     return number

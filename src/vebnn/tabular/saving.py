@@ -69,7 +69,7 @@ class SavedTableModel:
     @cached_property
     def encoder(self) -> TableEncoder:
         """How columns become numbers."""
-        return TableEncoder.revive(self.body["encoder"])
+        return TableEncoder.from_description(self.body["encoder"])
 
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""

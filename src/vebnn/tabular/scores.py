@@ -7,7 +7,7 @@ import numpy as np
 from vebnn.metrics import coverage, log_likelihood, rmse
 from vebnn.prediction import Prediction
 
-LEVEL = 0.95
+DEFAULT_LEVEL = 0.95
 
 
 class TargetScore(NamedTuple):
@@ -16,7 +16,7 @@ class TargetScore(NamedTuple):
     target: str
     num_rows: int
     rmse: float
-    baseline_rmse: float  # of predicting the mean of the training rows, always
+    baseline_rmse: float  # of always predicting the mean of the training rows
     tll: float  # mean log-density of the observations, natural logarithm
     level: float  # of the intervals
     coverage: float  # share of the observations inside their intervals
@@ -34,24 +34,33 @@ def score_targets(
     observed: np.ndarray,
     targets: tuple[str, ...],
     means: tuple[float, ...],
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
+    rows: np.ndarray | slice = slice(None),
 ) -> tuple[TargetScore, ...]:
     """Compare predictions with observations.
 
     Args:
-      prediction: of some rows.
-      observed: their targets, ``(rows, targets)``.
+      prediction: the predictive distribution.
+      observed: the targets, ``(rows, targets)``.
       targets: names of the targets.
       means: of the targets in the training rows.
-      level: of the intervals whose coverage is asked for.
+      level: probability of the intervals whose coverage is computed.
+      rows: the rows to score, as an index or a mask; all by default.
     """
-    lower, upper = map(columns_of, prediction.interval(level))
-    mean, variance = columns_of(prediction.mean), columns_of(prediction.variance)
-    aleatoric, epistemic = map(columns_of, (prediction.aleatoric_std, prediction.epistemic_std))
+    lower, upper, mean, variance, aleatoric, epistemic = (
+        columns_of(part)[rows]
+        for part in (
+            *prediction.interval(level),
+            prediction.mean,
+            prediction.variance,
+            prediction.aleatoric_std,
+            prediction.epistemic_std,
+        )
+    )
     return tuple(
         TargetScore(
             target=name,
-            num_rows=len(observed),
+            num_rows=len(y),
             rmse=rmse(y, mean[:, at]),
             baseline_rmse=rmse(y, np.full_like(y, means[at])),
             tll=log_likelihood(y, mean[:, at], variance[:, at]),
@@ -60,5 +69,5 @@ def score_targets(
             aleatoric_std=float(np.median(aleatoric[:, at])),
             epistemic_std=float(np.median(epistemic[:, at])),
         )
-        for at, (name, y) in enumerate(zip(targets, observed.T, strict=True))
+        for at, (name, y) in enumerate(zip(targets, observed[rows].T, strict=True))
     )

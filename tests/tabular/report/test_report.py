@@ -9,16 +9,16 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from alloys import alloys
+from alloys import TARGETS, alloys
 from tests.support.evil import EVIL, make_evil
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
-from vebnn.tabular.report.findings import Findings, find_out, why_unusual
+from vebnn.tabular.report.findings import Findings, find_out, unusual_values
 from vebnn.tabular.report.page import as_script, write_report
 from vebnn.tabular.report.slices import slice_figures, slices_of
+from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
-from vebnn.tabular.report.words import number, reading, summarise
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +50,16 @@ def test_numbers(value: float, text: str) -> None:
 
 
 def test_scores_are_of_rows_not_trained_on(findings: Findings, model: TableModel) -> None:
-    assert findings.fresh
-    assert findings.judged.sum() == 16
+    assert findings.evaluation.fresh
+    assert findings.evaluation.scored.sum() == 16
     assert [one.score.rmse for one in findings.targets] == pytest.approx(
         [score.rmse for score in model.facts.scores], rel=1e-5
     )
 
 
 def test_report_on_training_rows_says_so(findings: Findings, model: TableModel) -> None:
-    flattering = find_out(model, alloys()[findings.trained], "alloys.csv")
-    assert not flattering.fresh
+    flattering = find_out(model, alloys()[findings.evaluation.trained], "alloys.csv")
+    assert not flattering.evaluation.fresh
     assert "it was trained on, which flatters it" in summarise(flattering, flattering.targets[0])[0]
 
 
@@ -83,7 +83,7 @@ def test_unusual_rows_are_explained(model: TableModel) -> None:
     frame.loc[2, "alloy"] = "2024"
     frame.loc[2, "temperature"] = 900.0
     strange = find_out(model, frame, "new.csv")
-    assert why_unusual(strange, 2) == [
+    assert unusual_values(strange, 2) == [
         "alloy '2024' was not in the training rows",
         "temperature is above the training range",
     ]
@@ -181,6 +181,7 @@ def test_report_needs_no_network(evil_report: str) -> None:
 
 
 def test_table_without_targets(model: TableModel, tmp_path: Path) -> None:
+    frame = alloys().drop(columns=TARGETS[0])
     with pytest.raises(TableError, match="no target column"):
-        write_report(model, alloys()[["alloy"]], tmp_path / "r.html", data_name="a", model_name="b")
+        write_report(model, frame, tmp_path / "r.html", data_name="a", model_name="b")
     assert not any(tmp_path.iterdir())

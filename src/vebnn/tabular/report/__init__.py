@@ -1,1 +1,1 @@
-"""One HTML file on a model and some rows: how good it is, what it does not know, and why."""
+"""One HTML file about a model and some rows: its errors, its uncertainty, and where data would help."""

@@ -1,6 +1,6 @@
 """Figures of the report as Plotly specifications; colours are names that the page resolves.
 
-``$noise`` is orange and ``$ignorance`` is blue everywhere, as in :mod:`vebnn.plots`. The page knows
+``$noise`` is orange and ``$ignorance`` is blue everywhere, as in :mod:`vebnn.plots`. The page defines
 both for light and for dark backgrounds.
 """
 
@@ -13,50 +13,66 @@ from scipy import special, stats
 from vebnn.tabular.report.findings import Findings, TargetFindings
 
 Figure = dict[str, Any]
+Trace = dict[str, Any]
 
 MOST_POINTS = 1_500
 TWO_SIDED_95 = float(special.ndtri(0.975))
 
 
 def escaped(text: str) -> str:
-    """Return text that Plotly shows as it is: it would take ``<b>`` for bold."""
+    """Return text that Plotly shows as it is, because Plotly reads ``<b>`` as bold."""
     return html.escape(str(text), quote=False)
 
 
 def axis(title: str, **settings: Any) -> dict[str, Any]:
-    """Return an axis with a title of the user's words."""
+    """Return an axis with a title."""
     return {"title": {"text": escaped(title)}, **settings}
 
 
 def some_rows(rows: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
-    """Return at most so many of some rows, evenly."""
+    """Return at most ``most`` of some rows, evenly spaced."""
     if len(rows) <= most:
         return rows
     return rows[np.unique(np.linspace(0, len(rows) - 1, most).round().astype(int))]
 
 
+def line(x: Any, y: Any, name: str, colour: str, width: float = 1.5, dash: str = "solid") -> Trace:
+    """Return a line that does not react to the pointer."""
+    style = {"color": colour, "width": width, "dash": dash}
+    return {**_scatter("lines", x, y), "name": name, "line": style, "hoverinfo": "skip"}
+
+
+def points(x: Any, y: Any, rows: np.ndarray, hover: str, **settings: Any) -> Trace:
+    """Return a dot per row; its label has the row's number and what ``hover`` says."""
+    trace = {
+        **_scatter("markers", x, y),
+        "text": [f"row {row + 1}" for row in rows],
+        "marker": {"size": 6, "color": "$ink"} | settings.pop("marker", {}),
+        "hovertemplate": f"%{{text}}<br>{hover}<extra></extra>",
+    }
+    return trace | settings
+
+
+def band(x: Any, low: Any, high: Any, name: str, colour: str) -> list[Trace]:
+    """Return two lines with the area between them filled."""
+    lower, upper = (line(x, edge, name, colour, width=0) for edge in (low, high))
+    fill = {"fill": "tonexty", "fillcolor": colour}
+    return [lower | {"showlegend": False}, upper | fill]
+
+
 def predicted_and_observed(findings: Findings, target: TargetFindings) -> Figure:
     """Predicted against observed, with 95 % bars: total in orange, the epistemic part in blue."""
-    judged = some_rows(np.flatnonzero(findings.judged))
-    order = judged[np.argsort(target.observed[judged])]
+    scored = some_rows(np.flatnonzero(findings.evaluation.scored))
+    order = scored[np.argsort(target.observed[scored])]
     x, y = target.observed[order], target.mean[order]
-    low = float(min(x.min(), (y - TWO_SIDED_95 * target.std[order]).min()))
-    high = float(max(x.max(), (y + TWO_SIDED_95 * target.std[order]).max()))
-    hover = [f"row {row + 1}" for row in order]
+    reach = TWO_SIDED_95 * target.std[order]
+    ends = [float(min(x.min(), (y - reach).min())), float(max(x.max(), (y + reach).max()))]
     return {
         "data": [
-            _line([low, high], [low, high], "perfect", "$muted", dash="dot"),
-            _bars(x, y, TWO_SIDED_95 * target.std[order], "$noise", 5),
+            line(ends, ends, "perfect", "$muted", dash="dot"),
+            _bars(x, y, reach, "$noise", 5),
             _bars(x, y, TWO_SIDED_95 * target.epistemic_std[order], "$ignorance", 2.5),
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": x.tolist(),
-                "y": y.tolist(),
-                "text": hover,
-                "marker": {"size": 6, "color": "$ink"},
-                "hovertemplate": "%{text}<br>observed %{x:.4g}<br>predicted %{y:.4g}<extra></extra>",
-            },
+            points(x, y, order, "observed %{x:.4g}<br>predicted %{y:.4g}"),
         ],
         "layout": {
             "showlegend": False,
@@ -69,67 +85,51 @@ def predicted_and_observed(findings: Findings, target: TargetFindings) -> Figure
 def map_of_uncertainties(findings: Findings, target: TargetFindings) -> Figure:
     """Each row by its two uncertainties; above the diagonal, data would help."""
     rows = some_rows(np.arange(len(findings.frame)))
-    largest = 2 * float(max(target.aleatoric_std.max(), target.epistemic_std.max()))
-    groups = {"not trained on": ~findings.trained[rows], "trained on": findings.trained[rows]}
-    data: list[dict[str, Any]] = [_line([0, largest], [0, largest], "equal", "$muted", dash="dot")]
-    for name, chosen in groups.items():
-        here = rows[chosen]
+    trained = findings.evaluation.trained[rows]
+    aleatoric, epistemic = target.aleatoric_std, target.epistemic_std
+    ends = [0, 2 * float(max(aleatoric.max(), epistemic.max()))]
+    data = [line(ends, ends, "equal", "$muted", dash="dot")]
+    for name, here, colour, symbol in (
+        ("not trained on", rows[~trained], "$ink", "circle"),
+        ("trained on", rows[trained], "$muted", "circle-open"),
+    ):
         if len(here):
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": name,
-                    "x": target.aleatoric_std[here].tolist(),
-                    "y": target.epistemic_std[here].tolist(),
-                    "text": [f"row {row + 1}" for row in here],
-                    "marker": {
-                        "size": 7,
-                        "color": "$ink" if name == "not trained on" else "$muted",
-                        "opacity": 0.75,
-                        "symbol": "circle" if name == "not trained on" else "circle-open",
-                    },
-                    "hovertemplate": "%{text}<br>noise %{x:.4g}<br>ignorance %{y:.4g}<extra></extra>",
-                }
-            )
-    notes = [
-        _note(0.02, 0.98, "left", "top", "more data would help", "$ignorance"),
-        _note(0.98, 0.02, "right", "bottom", "more data will not help", "$noise-text"),
-    ]
+            marker = {"size": 7, "color": colour, "opacity": 0.75, "symbol": symbol}
+            hover = "noise %{x:.4g}<br>ignorance %{y:.4g}"
+            dots = points(aleatoric[here], epistemic[here], here, hover, name=name, marker=marker)
+            data.append(dots)
     return {
         "data": data,
         "layout": {
-            "xaxis": axis("aleatoric std (noise)", range=[0, 1.1 * float(target.aleatoric_std.max())]),
-            "yaxis": axis(
-                "epistemic std (ignorance)", range=[0, 1.2 * float(target.epistemic_std.max())]
-            ),
-            "annotations": notes,
+            "xaxis": axis("aleatoric std (noise)", range=[0, 1.1 * float(aleatoric.max())]),
+            "yaxis": axis("epistemic std (ignorance)", range=[0, 1.2 * float(epistemic.max())]),
+            "annotations": [
+                _note(0.02, 0.98, "left", "top", "more data would help", "$ignorance"),
+                _note(0.98, 0.02, "right", "bottom", "more data will not help", "$noise-text"),
+            ],
         },
     }
 
 
 def reliability(findings: Findings, target: TargetFindings) -> Figure:
-    """Promised against found coverage of central intervals, with what chance allows."""
-    rows = np.flatnonzero(findings.judged)
+    """Promised against found coverage of central intervals, with the range that chance allows."""
+    rows = np.flatnonzero(findings.evaluation.scored)
     distance = np.abs(target.observed[rows] - target.mean[rows]) / target.std[rows]
     levels = np.arange(0.05, 1, 0.05)
     found = [float(np.mean(distance <= special.ndtri((1 + level) / 2))) for level in levels]
     low, high = (stats.binom.ppf(q, len(rows), levels) / len(rows) for q in (0.025, 0.975))
     percent: dict[str, Any] = {"tickformat": ".0%", "range": [0, 1]}
+    curve = line(levels, found, "found", "$ink", width=2) | {
+        "mode": "lines+markers",
+        "marker": {"color": "$ink", "size": 6},
+        "hoverinfo": "all",
+        "hovertemplate": "promised %{x:.0%}<br>found %{y:.0%}<extra></extra>",
+    }
     return {
         "data": [
             *band(levels, low, high, "what chance allows", "$chance"),
-            _line([0, 1], [0, 1], "honest", "$muted", dash="dot"),
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": "found",
-                "x": levels.tolist(),
-                "y": found,
-                "line": {"color": "$ink", "width": 2},
-                "marker": {"color": "$ink", "size": 6},
-                "hovertemplate": "promised %{x:.0%}<br>found %{y:.0%}<extra></extra>",
-            },
+            line([0, 1], [0, 1], "honest", "$muted", dash="dot"),
+            curve,
         ],
         "layout": {
             "xaxis": axis("promised share inside the range", **percent),
@@ -140,38 +140,27 @@ def reliability(findings: Findings, target: TargetFindings) -> Figure:
 
 def residuals(findings: Findings, target: TargetFindings) -> Figure:
     """Errors in units of the predicted std against the prediction, and their distribution."""
-    rows = some_rows(np.flatnonzero(findings.judged))
+    rows = some_rows(np.flatnonzero(findings.evaluation.scored))
     error = (target.observed[rows] - target.mean[rows]) / target.std[rows]
     reach = max(3.2, float(np.abs(error).max()) * 1.08)
     grid = np.linspace(-reach, reach, 121)
+    hidden = {"showlegend": False}
+    hover = "predicted %{x:.4g}<br>error %{y:.2f} std"
+    histogram = {
+        "type": "histogram",
+        "y": error.tolist(),
+        "histnorm": "probability density",
+        "marker": {"color": "$muted"},
+        "opacity": 0.55,
+        "xaxis": "x2",
+        "hoverinfo": "skip",
+        "ybins": {"size": 0.5, "start": -10, "end": 10},
+    }
     return {
         "data": [
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": target.mean[rows].tolist(),
-                "y": error.tolist(),
-                "text": [f"row {row + 1}" for row in rows],
-                "marker": {"color": "$ink", "size": 6, "opacity": 0.75},
-                "hovertemplate": "%{text}<br>predicted %{x:.4g}<br>error %{y:.2f} std<extra></extra>",
-                "showlegend": False,
-            },
-            {
-                "type": "histogram",
-                "y": error.tolist(),
-                "histnorm": "probability density",
-                "marker": {"color": "$muted"},
-                "opacity": 0.55,
-                "xaxis": "x2",
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "ybins": {"size": 0.5, "start": -10, "end": 10},
-            },
-            {
-                **_line(stats.norm.pdf(grid).tolist(), grid.tolist(), "expected", "$ink"),
-                "xaxis": "x2",
-                "showlegend": False,
-            },
+            points(target.mean[rows], error, rows, hover, marker={"opacity": 0.75}) | hidden,
+            histogram | hidden,
+            line(stats.norm.pdf(grid), grid, "expected", "$ink") | hidden | {"xaxis": "x2"},
         ],
         "layout": {
             "xaxis": axis(f"predicted {target.name}", domain=[0, 0.78]),
@@ -182,43 +171,14 @@ def residuals(findings: Findings, target: TargetFindings) -> Figure:
     }
 
 
-def band(x: Any, low: Any, high: Any, name: str, colour: str, **settings: Any) -> list[dict[str, Any]]:
-    """Return two traces with the area between them filled."""
-    shared = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", **settings}
-    invisible = {"width": 0, "color": colour}
-    lower = {**shared, "x": _listed(x), "y": _listed(low), "line": invisible, "showlegend": False}
-    upper = {**shared, "x": _listed(x), "y": _listed(high), "line": invisible, "name": name}
-    return [lower, {**upper, "fill": "tonexty", "fillcolor": colour}]
+def _scatter(mode: str, x: Any, y: Any) -> Trace:
+    return {"type": "scatter", "mode": mode, "x": np.asarray(x).tolist(), "y": np.asarray(y).tolist()}
 
 
-def _listed(values: Any) -> list[float]:
-    return np.asarray(values, float).tolist()
-
-
-def _line(x: list, y: list, name: str, colour: str, dash: str = "solid") -> dict[str, Any]:
-    line = {"color": colour, "width": 1.5, "dash": dash}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "name": name,
-        "line": line,
-        "hoverinfo": "skip",
-    }
-
-
-def _bars(x: np.ndarray, y: np.ndarray, reach: np.ndarray, colour: str, width: float) -> dict[str, Any]:
+def _bars(x: np.ndarray, y: np.ndarray, reach: np.ndarray, colour: str, width: float) -> Trace:
     bars = {"type": "data", "array": reach.tolist(), "color": colour, "thickness": width, "width": 0}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x.tolist(),
-        "y": y.tolist(),
-        "error_y": bars,
-        "marker": {"size": 1, "color": colour},
-        "hoverinfo": "skip",
-    }
+    marker = {"size": 1, "color": colour}
+    return {**_scatter("markers", x, y), "error_y": bars, "marker": marker, "hoverinfo": "skip"}
 
 
 def _note(x: float, y: float, xanchor: str, yanchor: str, text: str, colour: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a model says about rows whose targets are known: everything the report shows."""
+"""Everything the report shows about a model and rows whose targets are known."""
 
 from dataclasses import dataclass
 
@@ -6,22 +6,27 @@ import numpy as np
 import pandas
 
 from vebnn.tabular.columns import NumberColumn
-from vebnn.tabular.errors import shown
-from vebnn.tabular.model import TableModel
+from vebnn.tabular.encoder import EncodedTable
+from vebnn.tabular.errors import quoted
+from vebnn.tabular.model import Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
-from vebnn.tabular.values import MISSING, labels_of, numbers_of
+from vebnn.tabular.values import MISSING, to_labels, to_numbers
 
 
 @dataclass(frozen=True)
 class TargetFindings:
     """One target; every array has an entry per row of the user's table."""
 
-    name: str
+    score: TargetScore  # of the scored rows
     observed: np.ndarray
     mean: np.ndarray
     aleatoric_std: np.ndarray
     epistemic_std: np.ndarray
-    score: TargetScore  # of the rows that are judged
+
+    @property
+    def name(self) -> str:
+        """Name of the target."""
+        return self.score.target
 
     @property
     def std(self) -> np.ndarray:
@@ -31,68 +36,54 @@ class TargetFindings:
 
 @dataclass(frozen=True)
 class Findings:
-    """A model and a table.
-
-    Args:
-      model: the model.
-      frame: the user's table.
-      data_name: name of its file.
-      trained: whether each row was trained on.
-      judged: whether each row counts for scores: those not trained on, if there are any.
-      notices: what the encoder had to say.
-      targets: one for each target.
-    """
+    """A model, and its predictions of every row of a table."""
 
     model: TableModel
-    frame: pandas.DataFrame
-    data_name: str
-    trained: np.ndarray
-    judged: np.ndarray
-    notices: tuple[str, ...]
+    evaluation: Evaluation
+    data_name: str  # name of the table's file
     targets: tuple[TargetFindings, ...]
 
     @property
-    def fresh(self) -> bool:
-        """Whether the scores are of rows the model was not trained on."""
-        return not self.trained.all()
+    def frame(self) -> pandas.DataFrame:
+        """The user's table."""
+        return self.evaluation.table.frame
+
+    @property
+    def identifier(self) -> str | None:
+        """The first column that names a row, if the table has one."""
+        return next((one for one in self.model.encoder.identifiers if one in self.frame.columns), None)
 
 
-def find_out(model: TableModel, frame: pandas.DataFrame, data_name: str) -> Findings:
-    """Predict every row of a table and compare with its targets.
-
-    Raises:
-      TableError: if the table lacks columns or targets.
-    """
-    frame = frame.reset_index(drop=True)
-    observed = model.encoder.target_values(frame)
-    prediction, notices = model.predict(frame)
-    trained = model.was_trained_on(frame)
-    judged = np.ones_like(trained) if trained.all() else ~trained
-    scores = model.score(frame[judged], model.predict(frame[judged]).prediction)
-    parts = map(columns_of, (prediction.mean, prediction.aleatoric_std, prediction.epistemic_std))
-    mean, aleatoric, epistemic = parts
-    targets = tuple(
-        TargetFindings(
-            name, observed[:, at], mean[:, at], aleatoric[:, at], epistemic[:, at], scores[at]
-        )
-        for at, name in enumerate(model.targets)
+def find_out(model: TableModel, rows: pandas.DataFrame | EncodedTable, data_name: str) -> Findings:
+    """Predict every row of a table and compare with its targets."""
+    found = model.evaluate(rows, predict_all=True)
+    prediction = found.prediction
+    parts = (
+        found.table.observed,
+        prediction.mean,
+        prediction.aleatoric_std,
+        prediction.epistemic_std,
     )
-    return Findings(model, frame, data_name, trained, judged, notices, targets)
+    targets = tuple(
+        TargetFindings(score, *(columns_of(part)[:, at] for part in parts))
+        for at, score in enumerate(found.scores)
+    )
+    return Findings(model, found, data_name, targets)
 
 
-def why_unusual(findings: Findings, row: int) -> list[str]:
-    """Say what of a row lies outside of what the model was trained on."""
+def unusual_values(findings: Findings, row: int) -> list[str]:
+    """Return which values of a row lie outside of the training rows."""
     reasons = []
     for column in findings.model.encoder.columns:
         value = findings.frame[column.name].iloc[row : row + 1]
         if isinstance(column, NumberColumn):
-            number = numbers_of(value)[0]
+            number = to_numbers(value)[0]
             if number < column.low:
                 reasons.append(f"{column.name} is below the training range")
             elif number > column.high:
                 reasons.append(f"{column.name} is above the training range")
         else:
-            label = labels_of(value)[0]
+            label = to_labels(value)[0]
             if label not in column.categories and label != MISSING:
-                reasons.append(f"{column.name} {shown(label)} was not in the training rows")
+                reasons.append(f"{column.name} {quoted(label)} was not in the training rows")
     return reasons

@@ -10,18 +10,13 @@ import pandas
 
 import vebnn
 from vebnn.serialization.files import write_bytes
+from vebnn.tabular.encoder import EncodedTable
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.report.figures import (
-    Figure,
-    map_of_uncertainties,
-    predicted_and_observed,
-    reliability,
-    residuals,
-)
-from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, why_unusual
+from vebnn.tabular.report import figures
+from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
 from vebnn.tabular.report.slices import MOST_SLICES, slice_figures, slices_of
+from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
-from vebnn.tabular.report.words import number, reading, summarise
 
 ROWS_SHOWN = 12
 COLUMNS_SHOWN = 8
@@ -29,43 +24,39 @@ COLUMNS_PRINTED = 2
 
 
 def write_report(
-    model: TableModel, frame: pandas.DataFrame, path: str | Path, *, data_name: str, model_name: str
+    model: TableModel,
+    rows: pandas.DataFrame | EncodedTable,
+    path: str | Path,
+    *,
+    data_name: str,
+    model_name: str,
 ) -> None:
     """Write a report on a model and rows whose targets are known.
 
     Args:
       model: the model.
-      frame: the rows.
-      path: of the HTML file; it is whole or not there.
-      data_name: what to call the rows.
-      model_name: what to call the model.
+      rows: the rows.
+      path: of the HTML file; it is written whole or not at all.
+      data_name: name of the rows in the report.
+      model_name: name of the model in the report.
 
     Raises:
       ImportError: if Plotly or Jinja is not installed.
-      TableError: if the table lacks columns or targets.
     """
-    plotly, template = _libraries()
-    findings = find_out(model, frame, data_name)
+    plotly, template = load_libraries()
+    findings = find_out(model, rows, data_name)
     content = template.render(**_contents(findings, model_name), plotly=plotly)
     write_bytes(Path(path), content.encode())
 
 
-def check_libraries() -> None:
-    """Complain, before any work, if a report could not be written.
-
-    Raises:
-      ImportError: if Plotly or Jinja is not installed.
-    """
-    _libraries()
-
-
-def _libraries() -> tuple[str, Any]:
+def load_libraries() -> tuple[str, Any]:
+    """Return Plotly's script and the template of the page."""
     try:
         from jinja2 import Environment, StrictUndefined
         from plotly.offline import get_plotlyjs
     except ImportError as error:
         raise ImportError("A report needs Plotly and Jinja: pip install 'vebnn[report]'.") from error
-    # Whatever comes from the user's file is escaped, unless the template says otherwise.
+    # Text of the user's file is escaped unless the template says otherwise.
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -74,7 +65,7 @@ def _libraries() -> tuple[str, Any]:
 
 
 def asset(name: str) -> str:
-    """Return the text of a file of this room."""
+    """Return the text of a file in ``assets``."""
     return (files("vebnn.tabular.report") / "assets" / name).read_text("utf-8")
 
 
@@ -87,89 +78,74 @@ def as_script(value: Any) -> str:
 
 
 def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
-    model, figures = findings.model, _Figures()
+    model = findings.model
+    drawn: list[figures.Figure] = []
+
+    def add(figure: figures.Figure) -> int:
+        """Keep a figure and return its number."""
+        drawn.append(figure)
+        return len(drawn) - 1
+
     slices = slices_of(model)
     targets = [
         {
             "name": target.name,
             "summary": summarise(findings, target),
             "score": target.score,
-            "observed": figures.add(predicted_and_observed(findings, target)),
-            "reliability": figures.add(reliability(findings, target)),
-            "residuals": figures.add(residuals(findings, target)),
-            "map": figures.add(map_of_uncertainties(findings, target)),
-            "slices": [figures.add(one) for one in slice_figures(model, slices, at)],
+            "observed": add(figures.predicted_and_observed(findings, target)),
+            "reliability": add(figures.reliability(findings, target)),
+            "residuals": add(figures.residuals(findings, target)),
+            "map": add(figures.map_of_uncertainties(findings, target)),
+            "slices": [add(one) for one in slice_figures(model, slices, at)],
             "least_known": _row_table(findings, target, target.epistemic_std),
             "noisiest": _row_table(findings, target, target.aleatoric_std),
         }
         for at, target in enumerate(findings.targets)
     ]
-    training = [
-        (title, figures.add(figure)) for title, figure in training_figures(model.estimator).items()
-    ]
+    training = [(title, add(figure)) for title, figure in training_figures(model.estimator).items()]
     return {
         "version": vebnn.__version__,
         "model_name": model_name,
-        "findings": findings,
+        "data_name": findings.data_name,
+        "evaluation": findings.evaluation,
+        "columns": model.encoder.columns,
         "facts": model.facts,
         "targets": targets,
         "slices_left_out": max(0, len(slices) - MOST_SLICES),
         "training": training,
         "rounds": getattr(model.estimator, "rounds_", ()),
         "diagnostics": model.estimator.diagnostics_,
-        "settings": _settings(model.estimator),
-        "figures": as_script(figures.drawn),
+        "settings": {name: _written(value) for name, value in model.settings.items()},
+        "figures": as_script(drawn),
         "style": asset("page.css") + asset("report.css"),
         "script": asset("sort.js") + asset("report.js"),
     }
 
 
-class _Figures:
-    """Figures by number, in the order they are added."""
-
-    def __init__(self) -> None:
-        self.drawn: list[Figure] = []
-
-    def add(self, figure: Figure) -> int:
-        """Keep a figure and return its number."""
-        self.drawn.append(figure)
-        return len(self.drawn) - 1
-
-
 def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> dict[str, Any]:
-    """Return the rows with the largest ``by``, as cells with what they are sorted by."""
-    frame, encoder = findings.frame, findings.model.encoder
-    kept = [name for name in encoder.identifiers if name in frame.columns][:1]
-    features = [column.name for column in encoder.columns][:COLUMNS_SHOWN]
+    """Return the rows with the largest ``by``, as cells with their keys for sorting."""
+    frame = findings.frame
+    kept = [findings.identifier] if findings.identifier is not None else []
+    features = [column.name for column in findings.model.encoder.columns][:COLUMNS_SHOWN]
+    numbers = {
+        "observed": target.observed,
+        "predicted": target.mean,
+        "ignorance (std)": target.epistemic_std,
+        "noise (std)": target.aleatoric_std,
+    }
     rows = []
-    for row in np.argsort(-by, kind="stable")[:ROWS_SHOWN]:
-        numbers = (
-            target.observed[row],
-            target.mean[row],
-            target.epistemic_std[row],
-            target.aleatoric_std[row],
-        )
+    for row in map(int, np.argsort(-by, kind="stable")[:ROWS_SHOWN]):
         advice = reading(target.aleatoric_std[row], target.epistemic_std[row])
-        why = "; ".join(why_unusual(findings, int(row)))
-        cells = [_cell(int(row) + 1), *(_cell(frame[name].iloc[row]) for name in kept)]
-        cells += [_cell(float(value)) for value in numbers]
+        why = "; ".join(unusual_values(findings, row))
+        cells = [_cell(row + 1), *(_cell(frame[name].iloc[row]) for name in kept)]
+        cells += [_cell(float(values[row])) for values in numbers.values()]
         cells.append({"text": advice, "sort": advice, "why": why, "kind": "reading", "optional": False})
         cells += [
             _cell(frame[name].iloc[row]) | {"optional": at >= COLUMNS_PRINTED}
             for at, name in enumerate(features)
         ]
         rows.append(cells)
-    header = [
-        "row",
-        *kept,
-        "observed",
-        "predicted",
-        "ignorance (std)",
-        "noise (std)",
-        "reading",
-        *features,
-    ]
-    return {"header": header, "rows": rows}
+    return {"header": ["row", *kept, *numbers, "reading", *features], "rows": rows}
 
 
 def _cell(value: Any) -> dict[str, Any]:
@@ -181,10 +157,5 @@ def _cell(value: Any) -> dict[str, Any]:
     return plain | {"text": str(value), "sort": str(value), "kind": "text"}
 
 
-def _settings(estimator: Any) -> dict[str, str]:
-    """Return the estimator's settings in words; what was left open is said to be so."""
-    return {
-        name: "default" if value is None else str(value)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in ("checkpoint", "verbose")
-    }
+def _written(setting: Any) -> str:
+    return "default" if setting is None else str(setting)

@@ -1,10 +1,10 @@
-"""How the training went: losses, chains, and whether they agree."""
+"""Figures of the training: losses, chains, and whether the chains agree."""
 
 from typing import Any
 
 import numpy as np
 
-from vebnn.tabular.report.figures import Figure, axis
+from vebnn.tabular.report.figures import Figure, Trace, axis, line, some_rows
 
 MOST_EPOCHS_DRAWN = 600
 
@@ -22,70 +22,53 @@ def training_figures(estimator: Any) -> dict[str, Figure]:
 
 
 def _mean_figure(history: np.ndarray) -> Figure:
-    """The two losses have other scales, so each has an axis of its own."""
+    """The two losses have different scales, so each has its own axis."""
     history = history[np.isfinite(history).all(1)]
-    epochs = np.arange(1, len(history) + 1)
     return {
         "data": [
-            _curve(epochs, history[:, 0], "training rows", "$muted") | {"yaxis": "y2"},
-            _curve(epochs, history[:, 1], "rows set aside to stop in time", "$ink"),
+            _curve(history[:, 0], "training rows", "$muted") | {"yaxis": "y2"},
+            _curve(history[:, 1], "rows for early stopping", "$ink"),
         ],
         "layout": {
             "xaxis": axis("epoch"),
-            "yaxis": axis("loss, rows set aside", type="log", nticks=6),
+            "yaxis": axis("loss, rows for early stopping", type="log", nticks=6),
             "yaxis2": {"overlaying": "y", "side": "right", "type": "log", "visible": False},
         },
     }
 
 
 def _trace_figure(trace: np.ndarray) -> Figure:
-    # A run that stopped early has no values after that.
+    # A run that stopped early has no values after its end.
     runs = [chain[np.isfinite(chain)] for chain in trace]
     runs = [chain for chain in runs if len(chain)]
     colours = ("$ignorance", "$ink", "$muted")
     data = [
-        _curve(np.arange(1, len(chain) + 1), chain, f"run {number + 1}", colours[number % len(colours)])
+        _curve(chain, f"run {number + 1}", colours[number % len(colours)])
         | {"opacity": 0.7, "showlegend": False}
         for number, chain in enumerate(runs)
     ]
-    # The first epochs are far off, and would hide the rest.
+    # The first epochs are far off and would hide the rest.
     late = np.concatenate([chain[len(chain) // 10 :] for chain in runs])
     low, high = np.percentile(late, [0.5, 99.5])
-    room = 0.15 * (high - low) or 1.0
-    return {
-        "data": data,
-        "layout": {
-            "xaxis": axis("epoch"),
-            "yaxis": axis("objective per row", range=[float(low - room), float(high + room)]),
-        },
-    }
+    margin = 0.15 * (high - low) or 1.0
+    limits = [float(low - margin), float(high + margin)]
+    layout = {"xaxis": axis("epoch"), "yaxis": axis("objective per row", range=limits)}
+    return {"data": data, "layout": layout}
 
 
 def _r_hat_figure(r_hat: np.ndarray) -> Figure:
-    return {
-        "data": [
-            {
-                "type": "histogram",
-                "x": r_hat[np.isfinite(r_hat)].tolist(),
-                "nbinsx": 30,
-                "marker": {"color": "$ignorance"},
-                "showlegend": False,
-                "hovertemplate": "R-hat %{x}<br>%{y} predictions<extra></extra>",
-            }
-        ],
-        "layout": {"xaxis": axis("R-hat (1: the chains agree)"), "yaxis": axis("predictions")},
+    histogram = {
+        "type": "histogram",
+        "x": r_hat[np.isfinite(r_hat)].tolist(),
+        "nbinsx": 30,
+        "marker": {"color": "$ignorance"},
+        "showlegend": False,
+        "hovertemplate": "R-hat %{x}<br>%{y} predictions<extra></extra>",
     }
+    layout = {"xaxis": axis("R-hat (1: the chains agree)"), "yaxis": axis("predictions")}
+    return {"data": [histogram], "layout": layout}
 
 
-def _curve(x: np.ndarray, y: np.ndarray, name: str, colour: str) -> dict[str, Any]:
-    some = np.unique(np.linspace(0, len(x) - 1, MOST_EPOCHS_DRAWN).round().astype(int))
-    line = {"color": colour, "width": 1.4}
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x[some].tolist(),
-        "y": y[some].tolist(),
-        "name": name,
-        "line": line,
-        "hoverinfo": "skip",
-    }
+def _curve(values: np.ndarray, name: str, colour: str) -> Trace:
+    some = some_rows(np.arange(len(values)), MOST_EPOCHS_DRAWN)
+    return line(some + 1, values[some], name, colour, width=1.4)

@@ -1,1 +1,1 @@
-"""Predictions over HTTP: a small service around one saved model."""
+"""Predictions of one saved model over HTTP."""

@@ -1,4 +1,4 @@
-"""The service: rows in, mean and both uncertainties out."""
+"""The HTTP service: rows in, mean and both uncertainties out."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import vebnn
 from vebnn.calibration import UnreachableLevel
-from vebnn.prediction import Prediction
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
@@ -20,18 +19,19 @@ from vebnn.tabular.service.description import describe
 from vebnn.tabular.service.limits import TOO_LARGE, LimitBody
 
 MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
-WARM_ROWS = (1, 2, 4, 8, 16, 32, 64)  # other numbers of rows are filled up to powers of two
-# The page brings all it needs; whatever a model's names contain, nothing else is loaded or sent.
+WARM_ROWS = (1, 2, 4, 8, 16, 32, 64)  # other numbers of rows are padded to powers of two
+# The page is self-contained: whatever a model's names contain, nothing else is loaded or sent.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
     "img-src data:"
 )
 
+Level = Annotated[
+    float, Field(gt=0, lt=1, description="Probability that an interval holds a new observation.")
+]
 
-Level = Annotated[float, Field(gt=0, lt=1, description="Probability that an interval holds.")]
 
-
-class Rows(BaseModel):
+class PredictRequest(BaseModel):
     """Rows to predict: every feature has a value, or null where it is missing."""
 
     model_config = ConfigDict(extra="forbid")
@@ -50,7 +50,7 @@ class TargetPrediction(BaseModel):
     upper: float
 
 
-class Answer(BaseModel):
+class PredictResponse(BaseModel):
     """Predictions, one per row and target."""
 
     level: float
@@ -59,21 +59,20 @@ class Answer(BaseModel):
 
 
 def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> FastAPI:
-    """Return the service around a model, its compiled programs warm.
+    """Return the service of a model, with its programs compiled.
 
     Args:
       model: the model.
-      max_rows: most rows of a request.
-      max_bytes: most bytes of a request.
+      max_rows: largest number of rows in a request.
+      max_bytes: largest number of bytes in a request.
     """
-    # The interactive pages of FastAPI load scripts from elsewhere; the schema itself stays.
+    # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     app.add_middleware(LimitBody, max_bytes=max_bytes)
     page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
     names = [column.name for column in model.encoder.columns]
-    typical = pandas.DataFrame([{column.name: column.typical for column in model.encoder.columns}])
     for num_rows in WARM_ROWS:
-        model.predict(pandas.concat([typical] * num_rows, ignore_index=True))
+        model.predict(pandas.DataFrame([model.encoder.typical_row] * num_rows))
 
     @app.exception_handler(TableError)
     def explain(request: Request, error: TableError) -> JSONResponse:
@@ -90,7 +89,7 @@ def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = 
 
     @app.get("/health")
     def health() -> dict[str, str]:
-        """Say that the service is ready."""
+        """Report that the service is ready."""
         return {"status": "ok", "vebnn": vebnn.__version__}
 
     @app.get("/model")
@@ -99,14 +98,14 @@ def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = 
         return describe(model, max_rows)
 
     @app.post("/predict")
-    def predict(asked: Rows) -> Answer:
+    def predict(request: PredictRequest) -> PredictResponse:
         """Predict rows given as JSON objects, one value per feature."""
-        _check_number(len(asked.rows), max_rows)
-        for position, row in enumerate(asked.rows):
+        _check_number(len(request.rows), max_rows)
+        for position, row in enumerate(request.rows):
             _check_fields(row, names, position)
-        return _answer(model, pandas.DataFrame(asked.rows), asked.level)
+        return _response(model, pandas.DataFrame(request.rows), request.level)
 
-    @app.post("/predict/csv", response_model=Answer)
+    @app.post("/predict/csv", response_model=PredictResponse)
     def predict_csv(
         request: Request,
         file: Annotated[UploadFile, File(description="A CSV file with the features as columns.")],
@@ -119,17 +118,15 @@ def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = 
             prediction, _ = model.predict(frame)
             table = model.prediction_table(frame, prediction, level)
             return Response(table.to_csv(index=False), media_type="text/csv")
-        return _answer(model, frame, level)
+        return _response(model, frame, level)
 
     return app
 
 
 def _check_number(num_rows: int, max_rows: int) -> None:
     if num_rows > max_rows:
-        sentence = (
-            f"A request may have at most {max_rows:,} rows. Got {num_rows:,}; send them in parts."
-        )
-        raise HTTPException(TOO_LARGE, sentence)
+        detail = f"A request may have at most {max_rows:,} rows. Got {num_rows:,}; send them in parts."
+        raise HTTPException(TOO_LARGE, detail)
 
 
 def _check_fields(row: Mapping[str, Any], names: list[str], position: int) -> None:
@@ -142,28 +139,17 @@ def _check_fields(row: Mapping[str, Any], names: list[str], position: int) -> No
             )
 
 
-def _answer(model: TableModel, frame: pandas.DataFrame, level: float) -> Answer:
+def _response(model: TableModel, frame: pandas.DataFrame, level: float) -> PredictResponse:
     prediction, notices = model.predict(frame)
-    return Answer(level=level, notices=list(notices), predictions=_by_row(prediction, model, level))
-
-
-def _by_row(
-    prediction: Prediction, model: TableModel, level: float
-) -> list[dict[str, TargetPrediction]]:
     lower, upper = prediction.interval(level)
-    parts = {
-        "mean": prediction.mean,
-        "std": prediction.std,
-        "aleatoric_std": prediction.aleatoric_std,
-        "epistemic_std": prediction.epistemic_std,
-        "lower": lower,
-        "upper": upper,
-    }
+    stds = {name: getattr(prediction, name) for name in ("std", "aleatoric_std", "epistemic_std")}
+    parts = {"mean": prediction.mean, **stds, "lower": lower, "upper": upper}
     columns = {name: columns_of(values).tolist() for name, values in parts.items()}
-    return [
+    predictions = [
         {
             target: TargetPrediction(**{name: values[row][at] for name, values in columns.items()})
             for at, target in enumerate(model.targets)
         }
         for row in range(len(prediction))
     ]
+    return PredictResponse(level=level, notices=list(notices), predictions=predictions)

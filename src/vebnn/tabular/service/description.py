@@ -1,19 +1,17 @@
-"""A model described for people and machines that want to ask it something."""
+"""The JSON description of a model that ``GET /model`` returns."""
 
 from typing import Any
 
 import vebnn
-from vebnn.tabular.columns import NumberColumn
+from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.values import MISSING
 
 
 def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
-    """Return features with kinds and ranges, targets, scores and settings, as JSON."""
-    estimator = model.estimator
+    """Return features with kinds and ranges, targets, scores and settings."""
     return {
         "vebnn": vebnn.__version__,
-        "estimator": type(estimator).__name__,
+        "estimator": type(model.estimator).__name__,
         "features": [_feature(column) for column in model.encoder.columns],
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
@@ -21,15 +19,14 @@ def describe(model: TableModel, max_rows: int) -> dict[str, Any]:
         "calibration": model.facts.calibration,
         "settings": {
             name: value if value is None or isinstance(value, bool | int | float | str) else str(value)
-            for name, value in estimator.get_params(deep=False).items()
-            if name not in ("checkpoint", "verbose")
+            for name, value in model.settings.items()
         },
         "max_rows": max_rows,
     }
 
 
-def _feature(column: Any) -> dict[str, Any]:
+def _feature(column: Column) -> dict[str, Any]:
     shared = {"name": column.name, "kind": column.kind, "typical": column.typical}
     if isinstance(column, NumberColumn):
         return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
-    return {**shared, "categories": [label for label in column.categories if label != MISSING]}
+    return {**shared, "categories": column.present}

@@ -3,7 +3,7 @@
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const root = document.documentElement;
 
-  // Colours are names in the specifications, so that light, dark and print each have their own.
+  // Figures name their colours; light, dark and print each define them.
   const themed = (value, key, palette) => {
     if (Array.isArray(value)) return value.map((item) => themed(item, key, palette));
     if (value && typeof value === "object") {
@@ -45,7 +45,7 @@
 
   drawAll().then(() => { root.dataset.drawn = String(all.length); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  // Paper is light and narrow, whatever the screen is.
+  // Paper is always light and narrow.
   const printing = (now) => { root.classList.toggle("printing", now); drawAll(); };
   addEventListener("beforeprint", () => printing(true));
   addEventListener("afterprint", () => printing(false));

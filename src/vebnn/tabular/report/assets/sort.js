@@ -4,7 +4,7 @@
     const text = row.cells[column].dataset.sort;
     return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
   };
-  // Whatever the direction, what is no number comes after the numbers.
+  // Text comes after numbers, in either direction.
   const compare = (a, b, sign) => {
     if (typeof a === typeof b) return sign * (a < b ? -1 : a > b ? 1 : 0);
     return typeof a === "number" ? -1 : 1;

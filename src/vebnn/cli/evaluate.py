@@ -1,0 +1,47 @@
+"""``vebnn evaluate``: scores of a saved model on rows whose targets are known."""
+
+from rich.console import Console
+
+from vebnn.cli import output
+from vebnn.cli.loading import load_model_and_rows
+from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
+
+
+def evaluate(
+    model: ModelFolder, data: DataFile, level: IntervalLevel = 0.95, as_json: AsJSON = False
+) -> None:
+    """Score a model on rows whose targets are known.
+
+    Rows the model was trained or calibrated on are recognised and left
+    out, because a score on them would be too good. If there are no other
+    rows, the score is on them, and a notice says so.
+    """
+    loaded, rows = load_model_and_rows(model, data)
+    found = loaded.evaluate(rows, level)
+    num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
+    used = output.training_use(loaded)
+    notices = [*rows.notices]
+    if num_trained:
+        notices.append(
+            f"{num_trained:,} of {len(rows):,} rows were {used}, and are left out."
+            if found.fresh
+            else f"The model was {used} all of these rows: the score flatters it."
+        )
+    if as_json:
+        output.print_json(
+            {
+                "rows": len(rows),
+                "trained_on": num_trained,
+                "scored": num_scored,
+                "fresh": found.fresh,
+                "scores": [score._asdict() for score in found.scores],
+                "calibration": output.calibration_facts(loaded, level),
+                "r_hat": output.r_hat_of(loaded.estimator),
+                "notices": notices,
+            }
+        )
+        return
+    console = Console()
+    output.print_notices(console, notices)
+    title = f"On {num_scored:,} rows it {'was not' if found.fresh else 'WAS'} {used}"
+    console.print(output.score_table(title, found.scores, loaded.estimator))

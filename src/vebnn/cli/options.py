@@ -1,0 +1,25 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _check_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"The --level must be strictly between 0 and 1. Got {level:g}.")
+    return level
+
+
+AsJSON = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+ModelFolder = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Folder of a model made by vebnn fit.")
+]
+DataFile = Annotated[
+    Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet, .feather or .npz.")
+]
+IntervalLevel = Annotated[
+    float,
+    typer.Option(help="Probability that an interval holds a new observation.", callback=_check_level),
+]

@@ -35,6 +35,13 @@ def default_variance_training(num_rows: int) -> Training:
     return Training.of_steps(4_000, num_rows, patience=500, learning_rate=1e-2)
 
 
+# Trainings that estimators have as arguments, by name.
+DEFAULT_TRAININGS = {
+    "mean_training": default_mean_training,
+    "variance_training": default_variance_training,
+    "training": default_mean_training,
+}
+
 # The paper and its published code in every experiment: in-sample residuals, not rescaled, two rounds,
 # the round chosen by training likelihood, the mean refitted on all rows.
 _ALWAYS: dict[str, Any] = {

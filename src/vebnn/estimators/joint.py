@@ -9,7 +9,6 @@ from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.types import Dataset
 from vebnn.estimators.regressor import Regressor, checked_rates
 from vebnn.inference import Engine, Ensemble
-from vebnn.presets import default_mean_training, default_network, default_variance_network
 from vebnn.strategies.joint import LOSSES, NOT_A_LIKELIHOOD, Joint
 from vebnn.training import Training
 
@@ -61,7 +60,6 @@ class JointRegressor(Regressor):
     beta: float | None = 0.5
     evidence_penalty: float = 0.01
     variance_head: str = "shared"
-    variance_network: Any = None
     noise_std: Any = None
     inference: str | Engine | None = None
     training: Training | None = None
@@ -82,12 +80,9 @@ class JointRegressor(Regressor):
             )
         return self._settings(
             Joint,
-            network=default_network(engine) if self.network is None else self.network,
+            num_rows,
             betas=BETAS if self.beta is None else (float(self.beta),),
-            variance_network=self.variance_network or default_variance_network(self.network),
             constant_variance=self._constant_variance(),
-            engine=engine,
-            training=self.training or default_mean_training(num_rows),
             learning_rates=checked_rates(self.learning_rates),
         )
 

@@ -6,12 +6,6 @@ from typing import Any
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.estimators.regressor import Regressor
 from vebnn.inference import Engine
-from vebnn.presets import (
-    default_mean_training,
-    default_network,
-    default_variance_network,
-    default_variance_training,
-)
 from vebnn.strategies.mixture import CooperativeMixture
 from vebnn.training import Training
 
@@ -55,7 +49,6 @@ class MixtureRegressor(Regressor):
     num_modes: int = 2
     _: KW_ONLY
     network: Any = None
-    variance_network: Any = None
     inference: str | Engine = "psgld"
     rounds: int = 1
     choose_round: str = "validation"
@@ -74,15 +67,7 @@ class MixtureRegressor(Regressor):
         require_one_of("choose_round", self.choose_round, ("validation", "last"))
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample"))
         self._check_common("mean_training", "variance_training")
-        engine = self._engine(num_rows)
-        return self._settings(
-            CooperativeMixture,
-            network=default_network(engine) if self.network is None else self.network,
-            variance_network=self.variance_network or default_variance_network(self.network),
-            engine=engine,
-            mean_training=self.mean_training or default_mean_training(num_rows),
-            variance_training=self.variance_training or default_variance_training(num_rows),
-        )
+        return self._settings(CooperativeMixture, num_rows)
 
     def _engine(self, num_rows: int) -> Engine:
         engine = super()._engine(num_rows)

@@ -37,6 +37,7 @@ from vebnn.inference.diagnostics import (
     to_arviz,
 )
 from vebnn.prediction import Components, Prediction
+from vebnn.presets import DEFAULT_TRAININGS, default_network, default_variance_network
 from vebnn.strategies.contract import Fitted, Strategy
 from vebnn.training import Observer, Stage, Training
 from vebnn.training.checkpoint import Checkpoint, fingerprint
@@ -52,6 +53,7 @@ class Regressor(RegressorMixin, Rows, ABC):
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
     """
 
+    variance_network: Any = None
     weight_decay: float = 1e-6
     prior_precision: float = 1.0
     validation_fraction: float = 0.2
@@ -291,8 +293,18 @@ class Regressor(RegressorMixin, Rows, ABC):
                 "random numbers. Got random_state=None; try random_state=0."
             )
 
-    def _settings(self, strategy: type[Settings], **resolved: Any) -> Settings:
-        """Return a strategy whose fields are the arguments of the same name, or those given here."""
+    def _settings(self, strategy: type[Settings], num_rows: int, **resolved: Any) -> Settings:
+        """Return a strategy whose fields are the arguments of the same name, or those given here.
+
+        Networks and trainings that were left open are those of :mod:`vebnn.presets`.
+        """
+        for name, default in DEFAULT_TRAININGS.items():
+            if name in vars(self):
+                resolved[name] = getattr(self, name) or default(num_rows)
+        resolved["engine"] = engine = self._engine(num_rows)
+        resolved["network"] = default_network(engine) if self.network is None else self.network
+        own = self.variance_network
+        resolved["variance_network"] = own or default_variance_network(self.network)
         own = {
             field.name: getattr(self, field.name)
             for field in fields(strategy)  # type: ignore[arg-type]

@@ -7,12 +7,6 @@ from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.estimators.regressor import Regressor, checked_rates
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.presets import (
-    default_mean_training,
-    default_network,
-    default_variance_network,
-    default_variance_training,
-)
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
 
@@ -77,7 +71,6 @@ class VeBNNRegressor(Regressor):
 
     network: Any = None
     _: KW_ONLY
-    variance_network: Any = None
     inference: str | Engine = "psgld"
     rounds: int = 1
     iterate: str = "posterior"
@@ -99,13 +92,5 @@ class VeBNNRegressor(Regressor):
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
         require_one_of("variance_loss", self.variance_loss, tuple(VARIANCE_HEADS))
         self._check_common("mean_training", "variance_training")
-        engine = self._engine(num_rows)
-        return self._settings(
-            Cooperative,
-            network=default_network(engine) if self.network is None else self.network,
-            variance_network=self.variance_network or default_variance_network(self.network),
-            engine=engine,
-            mean_training=self.mean_training or default_mean_training(num_rows),
-            learning_rates=checked_rates(self.learning_rates),
-            variance_training=self.variance_training or default_variance_training(num_rows),
-        )
+        rates = checked_rates(self.learning_rates)
+        return self._settings(Cooperative, num_rows, learning_rates=rates)

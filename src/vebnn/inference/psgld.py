@@ -9,7 +9,7 @@ import numpy as np
 from vebnn.core.arguments import require_number
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import Array, Key
-from vebnn.inference.sampling import ChainSampler, check_chains
+from vebnn.inference.sampling import ChainSampler
 from vebnn.training import epochs_of_steps, scale_of_rows
 
 
@@ -34,36 +34,25 @@ class PSGLD(ChainSampler):
     Departures from Li et al.: the term Γ, which corrects for the change of G with θ, is dropped, and
     ε is inside the root; both as in the paper's own experiments.
 
+    All other arguments are those of :class:`~vebnn.inference.sampling.ChainSampler`.
+
     Args:
-      num_samples: draws kept from each chain.
-      burn_in: epochs before the first draw is due.
-      thinning: epochs from one draw to the next.
-      num_chains: independent chains; all are one compiled program.
-      step_size: η of the first epoch.
-      decay: factor on η from one epoch to the next.
-      temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
-      batch_size: the most rows in a mini-batch.
       smoothing: memory of the squared gradient.
       stability: keeps G finite where gradients vanish.
     """
 
     num_samples: int = 150
-    burn_in: int = 5_000
-    thinning: int = 100
-    num_chains: int = 1
     step_size: float = 1e-3
     decay: float = 0.9999
-    temperature: float = 1.0
-    batch_size: int = 256
     smoothing: float = 0.99
     stability: float = 1e-5
 
     title = "pSGLD"
 
     def __post_init__(self) -> None:
-        check_chains(self)
-        for name in ("step_size", "stability"):
-            require_number(name, getattr(self, name), 0, np.inf)
+        super().__post_init__()
+        require_number("step_size", self.step_size, 0, np.inf)
+        require_number("stability", self.stability, 0, np.inf)
         require_number("smoothing", self.smoothing, 0, 1, "[)")
 
     @classmethod

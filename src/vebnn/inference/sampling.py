@@ -1,6 +1,7 @@
 """Stochastic gradient samplers: their base class and compiled loop of burn-in, thinning and chains."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import equinox as eqx
@@ -25,16 +26,38 @@ from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_s
 from vebnn.training.loop import raise_if_failed
 
 
+@dataclass(frozen=True)
 class ChainSampler(Engine):
-    """Abstract: a stochastic gradient sampler. A subclass adds settings and one update."""
+    """Abstract: a stochastic gradient sampler. A subclass adds one update, and settings of its own.
 
-    num_samples: int
-    burn_in: int
-    thinning: int
-    num_chains: int
-    step_size: Any  # η of the first epoch; None if the sampler finds it itself
-    decay: float
-    batch_size: int
+    Args:
+      num_samples: draws kept from each chain.
+      burn_in: epochs before the first draw is due.
+      thinning: epochs from one draw to the next.
+      num_chains: independent chains; all are one compiled program.
+      step_size: η of the first epoch.
+      decay: factor on η from one epoch to the next.
+      temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
+      batch_size: the most rows in a mini-batch.
+    """
+
+    num_samples: int = 100
+    burn_in: int = 5_000
+    thinning: int = 100
+    num_chains: int = 1
+    step_size: float | None = None
+    decay: float = 1.0
+    temperature: float = 1.0
+    batch_size: int = 256
+
+    def __post_init__(self) -> None:
+        fewest = {"num_samples": 1, "burn_in": 0, "thinning": 1, "num_chains": 1, "batch_size": 1}
+        for name, smallest in fewest.items():
+            require_whole(name, getattr(self, name), smallest)
+        if self.step_size is not None:
+            require_number("step_size", self.step_size, 0, np.inf)
+        require_number("decay", self.decay, 0, 1, "(]")
+        require_number("temperature", self.temperature, 0, np.inf, "[)")
 
     @abstractmethod
     def init(self, position: Array) -> Any:
@@ -61,15 +84,6 @@ class ChainSampler(Engine):
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         return sample_chains(key, self, problem, stage)
-
-
-def check_chains(sampler: Any) -> None:
-    """Check the settings that all stochastic gradient samplers have."""
-    for name, fewest in (("num_samples", 1), ("burn_in", 0), ("thinning", 1), ("num_chains", 1)):
-        require_whole(name, getattr(sampler, name), fewest)
-    require_whole("batch_size", sampler.batch_size, 1)
-    require_number("decay", sampler.decay, 0, 1, "(]")
-    require_number("temperature", sampler.temperature, 0, np.inf, "[)")
 
 
 class ChainState(NamedTuple):

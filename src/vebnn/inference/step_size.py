@@ -16,11 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from vebnn.core.arguments import require_number, require_whole
+from vebnn.core.arguments import require_whole
 from vebnn.core.types import Array, Key, Params, Rows
 from vebnn.inference.engine import Posterior, Problem
 from vebnn.inference.psgld import PSGLD
-from vebnn.inference.sampling import ChainSampler, check_chains, sample_chains
+from vebnn.inference.sampling import ChainSampler, sample_chains
 from vebnn.training import Objective, Stage, epochs_of_steps, gather, map_runs
 from vebnn.training.batches import batch_shape, round_size
 
@@ -34,36 +34,21 @@ MOST_ROWS = 2_048  # from which a curvature is estimated
 class CurvatureSampler(ChainSampler):
     """Abstract: settings and run of a sampler whose step size may be left open.
 
+    All other arguments are those of :class:`~vebnn.inference.sampling.ChainSampler`.
+
     Args:
-      num_samples: draws kept from each chain.
-      burn_in: epochs before the first draw is due.
-      thinning: epochs from one draw to the next.
-      num_chains: independent chains; all are one compiled program.
       step_size: η of the first epoch; ``None`` sets it from the largest curvature at the end of the
         pilot chains. The variance is then too large by at most about a tenth in the steepest
         direction, and by less in all others.
-      decay: factor on η from one epoch to the next.
-      temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
-      batch_size: the most rows in a mini-batch.
       pilot: epochs of pSGLD before the burn-in, if ``step_size`` is ``None``; chains start where
         they end.
     """
 
-    num_samples: int = 100
-    burn_in: int = 5_000
-    thinning: int = 100
-    num_chains: int = 1
-    step_size: float | None = None
-    decay: float = 1.0
-    temperature: float = 1.0
-    batch_size: int = 256
     pilot: int = 1_500
 
     def __post_init__(self) -> None:
-        check_chains(self)
+        super().__post_init__()
         require_whole("pilot", self.pilot, 1)
-        if self.step_size is not None:
-            require_number("step_size", self.step_size, 0, np.inf)
 
     @classmethod
     def for_rows(cls, num_rows: int) -> Self:

@@ -34,6 +34,7 @@ def example(*replacement: str, **constants: Any) -> ModuleType:
 
 def check_objectives(module: ModuleType) -> None:
     """Compare the objectives with SciPy's densities, and mini-batches with all rows."""
+    module.WEIGHT_DECAY = 0.1  # so large that it counts
     key_theta, key_phi, key_rows = jax.random.split(jax.random.key(1), 3)
     theta = module.init(key_theta, module.MEAN_WIDTHS)
     phi = module.init(key_phi, module.VARIANCE_WIDTHS)

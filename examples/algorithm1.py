@@ -2,8 +2,9 @@
 
 ``python examples/algorithm1.py`` fits 200 noisy points of x · sin x and prints a table.
 
-Equation numbers are those of the paper. To be short, this file has one input, one output, one chain,
-a constant step size, and fixed numbers of epochs in place of early stopping.
+Read ``algorithm_1`` first: mean network, then rounds of variance network and Bayesian network. Equation
+numbers are those of the paper. For brevity there are one input, one output, one chain, a constant step
+size, and fixed numbers of epochs in place of early stopping. The library has the rest.
 """
 
 from functools import partial
@@ -137,10 +138,10 @@ def algorithm_1(key, x, y):
 
 def fit_predict(key, x, y, x_new):
     """Return mean, aleatoric std and epistemic std at new x (eq. 11), in the units of y."""
-    standard = (x - x.mean()) / x.std(), (y - y.mean()) / y.std(), (x_new - x.mean()) / x.std()
-    phi, draws = algorithm_1(key, *standard[:2])
-    means = jax.vmap(mean, (0, None))(draws, standard[2])
-    aleatoric_variance = jnp.divide(*shape_and_rate(phi, standard[2]))
+    phi, draws = algorithm_1(key, (x - x.mean()) / x.std(), (y - y.mean()) / y.std())
+    x_new = (x_new - x.mean()) / x.std()
+    means = jax.vmap(mean, (0, None))(draws, x_new)  # (draws, rows)
+    aleatoric_variance = jnp.divide(*shape_and_rate(phi, x_new))
     stds = jnp.sqrt(aleatoric_variance), means.std(0)
     return y.mean() + y.std() * means.mean(0), *(y.std() * std for std in stds)
 

@@ -1,4 +1,4 @@
-"""MkDocs hook: equations become MathML when the pages are built, so that they need no network."""
+"""MkDocs hook: convert equations to MathML at build time, so that pages need no network."""
 
 import html
 import re
@@ -10,7 +10,7 @@ _EQUATION = re.compile(r'class="arithmatex">\s*\\([(\[])(.+?)\\[)\]]\s*<', re.DO
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Replace the TeX that the arithmatex extension has marked."""
+    """Replace the TeX marked by the arithmatex extension."""
 
     def to_mathml(found: re.Match) -> str:
         display = "block" if found[1] == "[" else "inline"

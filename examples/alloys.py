@@ -1,7 +1,7 @@
-"""A made-up table nobody prepared: text, gaps, an identifier, a constant, and two targets.
+"""A made-up table with text, gaps, an identifier, a constant and two targets.
 
-``python examples/alloys.py`` writes ``alloys.csv``, and ``new-alloys.csv`` without targets, with an
-alloy and a temperature that are not in the first.
+``python examples/alloys.py`` writes ``alloys.csv``, and ``new-alloys.csv`` without targets. The latter
+has an alloy and a temperature that are not in the former.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ TARGETS = ("strength_MPa", "elongation_percent")
 
 
 def alloys(num_rows: int = 80, seed: int = 0) -> pandas.DataFrame:
-    """Return so many tensile tests; strength falls and scatters more with temperature."""
+    """Return tensile tests whose strength decreases, and scatters more, with temperature."""
     rng = np.random.default_rng(seed)
     alloy = rng.choice(["A356", "6061", "7075"], num_rows, p=[0.5, 0.3, 0.2])
     temperature = rng.uniform(20, 400, num_rows)
@@ -36,7 +36,7 @@ def alloys(num_rows: int = 80, seed: int = 0) -> pandas.DataFrame:
 
 
 def main() -> None:
-    """Write the two files beside this one."""
+    """Write both files to the folder of this script."""
     folder = Path(__file__).parent
     alloys(240).to_csv(folder / "alloys.csv", index=False)
     new = alloys(12, seed=1).drop(columns=[*TARGETS, "machine"])

@@ -1,7 +1,7 @@
-"""Pictures of the report and of the service's page; needs ``vebnn[test]`` and Chromium.
+"""Screenshots of the report and of the page of the service; needs ``vebnn[test]`` and Chromium.
 
-``python examples/screenshots.py MODEL REPORT`` takes a model and its report, as the commands in the
-README make them, and writes to ``docs/images``.
+``python examples/screenshots.py MODEL REPORT`` takes a model and its report, made by the commands in
+the README, and writes to ``docs/images``.
 """
 
 import shutil
@@ -15,7 +15,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 
 def main(model: str, report: str) -> None:
-    """Take both pictures."""
+    """Take both screenshots."""
     command = [sys.executable, "-m", "vebnn.cli", "serve", model, "--port", "0"]
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

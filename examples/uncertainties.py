@@ -1,4 +1,4 @@
-"""Pictures of the two uncertainties: what more data change, and what they do not.
+"""Pictures of the two uncertainties: what more data change, and what they do not change.
 
 ``python examples/uncertainties.py`` fits five models (a few minutes), prints their uncertainties and
 writes two pictures to ``docs/images``.
@@ -25,7 +25,7 @@ GRID = np.linspace(*DATA_RANGE, 301)
 
 
 class Case(NamedTuple):
-    """Data, and what a model that was fitted to them predicts on the grid."""
+    """Data, and the prediction on the grid of a model fitted to them."""
 
     title: str
     data: Toy
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 
 def repeated(num_repeats: int, random_state: int = 0) -> Toy:
-    """Measure the same few places again and again."""
+    """Return repeated measurements at the same few places."""
     x = np.repeat(PLACES, num_repeats)
     return Toy(x[:, None], observe(x, "heteroscedastic", np.random.default_rng(random_state)))
 
@@ -65,7 +65,7 @@ def _draw_prediction(axes: Axes, case: Case) -> None:
     prediction = case.prediction
     for std, colour, alpha, label in (
         (prediction.aleatoric_std, ORANGE, 0.25, "noise"),
-        (prediction.epistemic_std, BLUE, 0.35, "ignorance"),
+        (prediction.epistemic_std, BLUE, 0.35, "epistemic"),
     ):
         reach = TWO_SIDED_95 * std
         band = prediction.mean - reach, prediction.mean + reach
@@ -81,7 +81,7 @@ def _draw_prediction(axes: Axes, case: Case) -> None:
 def _draw_stds(axes: Axes, case: Case) -> None:
     prediction = case.prediction
     axes.plot(GRID, prediction.aleatoric_std, color=ORANGE, linewidth=2, label="noise")
-    axes.plot(GRID, prediction.epistemic_std, color=BLUE, linewidth=2, label="ignorance")
+    axes.plot(GRID, prediction.epistemic_std, color=BLUE, linewidth=2, label="epistemic")
     truth = true_noise_std(GRID)
     axes.plot(GRID, truth, color=BLACK, linewidth=1.1, linestyle=(0, (4, 2)), label="true noise")
     axes.set_xlabel("x")
@@ -97,14 +97,14 @@ def main() -> None:
     ]
     print(f"mean over {DATA_RANGE}: true noise std {true_noise_std(GRID).mean():.2f}")
     for case in sizes:
-        noise, ignorance = case.prediction.aleatoric_std, case.prediction.epistemic_std
-        print(f"{case.title}: noise std {noise.mean():.2f}, epistemic std {ignorance.mean():.2f}")
+        noise, epistemic = case.prediction.aleatoric_std, case.prediction.epistemic_std
+        print(f"{case.title}: noise std {noise.mean():.2f}, epistemic std {epistemic.mean():.2f}")
     at, between = (np.isin(GRID.round(3), places) for places in (PLACES, PLACES[:-1] + 1))
     for case in repeats:
-        noise, ignorance = case.prediction.aleatoric_std, case.prediction.epistemic_std
+        noise, epistemic = case.prediction.aleatoric_std, case.prediction.epistemic_std
         print(
             f"{case.title}: there, noise std {noise[at].mean():.2f}, epistemic std "
-            f"{ignorance[at].mean():.2f}; half-way between, {ignorance[between].mean():.2f}"
+            f"{epistemic[at].mean():.2f}; half-way between, {epistemic[between].mean():.2f}"
         )
     for name, cases in (("more-data", sizes), ("same-places", repeats)):
         plot_cases(cases).savefig(IMAGES / f"{name}.png", dpi=110)

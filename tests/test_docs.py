@@ -1,4 +1,4 @@
-"""What the documents say must be so."""
+"""Links, commands and code blocks of the pages work."""
 
 import importlib.util
 import re
@@ -65,7 +65,7 @@ def test_examples_are_python(name: str) -> None:
 
 
 def commands_of(page: Path) -> list[list[str]]:
-    """Return the vebnn commands that a page tells its readers to type."""
+    """Return the vebnn commands in the code blocks of a page."""
     blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("vebnn ")]
     return [shlex.split(line, comments=True)[1:] for line in lines]
@@ -75,7 +75,7 @@ def commands_of(page: Path) -> list[list[str]]:
 def test_commands_have_these_options(page: Path) -> None:
     group = typer.main.get_command(commands)
     for name, *arguments in commands_of(page):
-        context = group.commands[name].make_context(name, arguments)  # complains about unknown options
+        context = group.commands[name].make_context(name, arguments)  # fails for unknown options
         assert context.command.name == name
 
 
@@ -99,7 +99,7 @@ def test_example_table_is_what_its_script_makes() -> None:
 
 @pytest.fixture(scope="module")
 def sgld(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """Save the engine of CONTRIBUTING.md to a file and import it, as a contributor would."""
+    """Save the engine of CONTRIBUTING.md to a file and import it."""
     (code,) = python_blocks(ROOT / "CONTRIBUTING.md")
     path = tmp_path_factory.mktemp("engine") / "sgld_of_contributing.py"
     path.write_text(code)
@@ -137,9 +137,11 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_readme_begins_with_the_two_commands() -> None:
-    first = (ROOT / "README.md").read_text().split("```")[1]
-    assert re.findall(r"make \w+", first) == ["make demo", "make test"]
+def test_readme_begins_with_title_and_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert readme.startswith("# vebnn\n")
+    assert re.findall(r"make \w+", readme.split("```")[1]) == ["make demo", "make test"]
+    assert len(readme.splitlines()) <= 110
 
 
 def test_versions_agree() -> None:

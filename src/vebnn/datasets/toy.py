@@ -23,7 +23,7 @@ def true_mean(x: np.ndarray) -> np.ndarray:
 
 
 def true_noise_std(x: np.ndarray, noise: NoiseKind = "heteroscedastic") -> np.ndarray:
-    """Return 0.3 · √(1 + x²), the std of 0.3 x ε₁ + 0.3 ε₂ (paper, eq. 38), or 0.5 (eq. 39)."""
+    """Return 0.3 · √(1 + x²), the std of 0.3 x ε₁ + 0.3 ε₂ (paper, eq. 52), or 0.5 (eq. 53)."""
     return 0.3 * np.sqrt(1 + x**2) if noise == "heteroscedastic" else np.full_like(x, 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The β-NLL of Seitzer et al. 2022 (paper, eq. 34): Gaussian NLL with rows weighted by their noise."""
+"""The β-NLL of Seitzer et al. 2022 (paper, eq. 29): Gaussian NLL with rows weighted by their noise."""
 
 import jax
 

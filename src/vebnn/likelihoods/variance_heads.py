@@ -61,7 +61,7 @@ class GammaRateHead(eqx.Module):
 
 
 class GaussianHead(eqx.Module):
-    """The variance itself, with a Gaussian residual: β-NLL (paper, eq. 34) with the mean fixed."""
+    """The variance itself, with a Gaussian residual: β-NLL (paper, eq. 29) with the mean fixed."""
 
     beta: Array
     parts: ClassVar[int] = 1

@@ -315,7 +315,7 @@ class Regressor(RegressorMixin, Rows, ABC):
     def _engine(self, num_rows: int) -> Engine:
         if isinstance(self.inference, Engine):
             return self.inference
-        if hasattr(self.inference, "run"):
+        if not isinstance(self.inference, str):
             raise ValueError(
                 f"The `inference` must be a name or an engine, a subclass of vebnn.inference.Engine. "
                 f"Got {self.inference!r}."

@@ -115,30 +115,30 @@ class FromNNX(eqx.Module):
 
     params: Params
     streams: Any
-    skeleton: Any = eqx.field(static=True)
+    graph: Any = eqx.field(static=True)
 
     def __init__(self, module: Any) -> None:
         from flax import nnx
 
         parts: Any = nnx.split(module, nnx.Param, nnx.RngState, ...)
-        self.skeleton, params, streams, rest = parts
+        self.graph, params, streams, rest = parts
         _refuse_state(set(rest))
         self.params, self.streams = nnx.to_pure_dict(params), nnx.to_pure_dict(streams)
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
         """Return the module with its weights permuted."""
-        return _NNX(_permuted(self.params, key), self.streams, self.skeleton)
+        return _NNX(_permuted(self.params, key), self.streams, self.graph)
 
 
 class _NNX(eqx.Module):
     params: Params
     streams: Any
-    skeleton: Any = eqx.field(static=True)
+    graph: Any = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         from flax import nnx
 
-        model = nnx.merge(self.skeleton, nnx.State(self.params), nnx.State(self.streams))
+        model = nnx.merge(self.graph, nnx.State(self.params), nnx.State(self.streams))
         if key is None:
             model.eval()
         else:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from benchmarks.speed import alone, page, results, scaling
+from benchmarks.speed import ablation, alone, page, results, scaling
 from benchmarks.speed.cases import CASES, CONCRETE, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
@@ -138,12 +138,27 @@ def fresh(console: Console) -> Measured:
     ]
 
 
+def routines(console: Console) -> Measured:
+    """Time the library's own routines against JAX's; each pair of processes swaps one routine."""
+    timings = []
+    for (routine, cores), jobs in ablation.JOBS.items():
+        programs = [
+            Program(ablation.OURS, "ablation:own", cores),
+            Program(ablation.JAX, "ablation:replaced", cores),
+        ]
+        wanted = [(routine, cores, *job) for job in jobs]
+        timings += measure(programs, wanted, 2 * REPEATS, console)
+    claims, table = ablation.of_timings(timings)
+    return claims, [table]
+
+
 PARTS: dict[str, Callable[[Console], Measured]] = {
     "steps": steps,
     "fleet": fleet,
     "fits": fits,
     "growth": growth,
     "alone": fresh,
+    "ablation": routines,
 }
 
 

@@ -148,6 +148,6 @@ def _problem(case: Case, runs: int) -> tuple[Objective, Any, Dataset]:
 
 
 def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> tuple[Any, Any]:
-    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation)
+    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation, case.dropout)
     keys = jax.random.split(KEY, runs)
     return build_networks(recipe, case.shape, out_size, keys, steps=case.shape[:-1])

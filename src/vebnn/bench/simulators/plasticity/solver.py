@@ -170,11 +170,12 @@ def _run(
         mean_stress = good * jnp.stack([jnp.mean(part) for part in solved.stress[:3]])
         return after, (mean_stress, solved.residual, newton, cg)
 
-    last, by_step = lax.scan(step, start, path)
+    last, (stress, residual, newton, cg) = lax.scan(step, start, path)
     # From the history at the end of the last step nothing flows any more.
     end = try_(last.displacement, mean_strain=path[-1], history=last.history)
     strain = _strain(last.displacement, path[-1])
-    return Response(*by_step, fields=Fields(end.stress, strain, end.history.hardened**2.5))
+    fields = Fields(end.stress, strain, end.history.hardened**2.5)
+    return Response(stress, residual, newton, cg, fields)
 
 
 def _strain(displacement: Array, mean_strain: Array) -> Plane:

@@ -1,7 +1,8 @@
 """``python -m benchmarks.speed``: measure everything, print it, and write the page.
 
 Takes about 50 minutes. ``--only fleet,growth`` measures these parts again, and leaves the others on
-the page as they are; no figure depends on two parts.
+the page as they are; no figure depends on two parts. ``--against FOLDER`` compares this checkout with
+another one, in about five minutes, and writes nothing.
 """
 
 import argparse
@@ -10,10 +11,11 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.speed import ablation, alone, page, results, scaling
+from benchmarks.speed import ablation, against, alone, page, results, scaling
 from benchmarks.speed.cases import CASES, CONCRETE, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
@@ -162,14 +164,30 @@ PARTS: dict[str, Callable[[Console], Measured]] = {
 }
 
 
+def _print_comparison(other: Path, console: Console) -> None:
+    with console.status(f"this checkout and {other} in turn"):
+        found = against.compare(other)
+    rows = [[name, *map(short, times), f"{times[0] / times[1]:.2f}"] for name, times in found.items()]
+    caption = f"Medians of {against.REPEATS} or, of starts, {against.STARTS}."
+    columns = ("", "this checkout", str(other), "ratio")
+    print_document(Document("Speed", [], [sheet("Before and after", caption, columns, rows)]), console)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
-    wanted = parser.parse_args().only.split(",")
+    parser.add_argument("--against", type=Path, help="only compare with this checkout of vebnn")
+    arguments = parser.parse_args()
+    console = Console()
+    if arguments.against is not None:
+        if not (arguments.against / "src" / "vebnn").is_dir():
+            parser.error(f"--against must be a checkout with src/vebnn. Got {arguments.against}.")
+        _print_comparison(arguments.against, console)
+        return
+    wanted = arguments.only.split(",")
     if unknown := set(wanted) - set(PARTS):
         parser.error(f"--only must name some of {', '.join(PARTS)}. Got {', '.join(sorted(unknown))}.")
-    console = Console()
     found = page.read_parts()
     for name in wanted:
         started = time.perf_counter()

@@ -45,17 +45,12 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def user_cache(name: str) -> Path:
-    """Return a folder of that name in the user's cache folder; it may not exist yet."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "vebnn" / name
-
-
 def _keep_compiled_programs() -> None:
     choice = os.environ.get("VEBNN_COMPILATION_CACHE", "")
     if choice == "off" or jax.config.values["jax_compilation_cache_dir"]:
         return
-    jax.config.update("jax_compilation_cache_dir", choice or str(user_cache("jax")))
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    jax.config.update("jax_compilation_cache_dir", choice or str(Path(home) / "vebnn" / "jax"))
     shortest = "jax_persistent_cache_min_compile_time_secs"
     if jax.config.values[shortest] == _JAX_MIN_COMPILE_SECONDS:
         jax.config.update(shortest, 0.0)

@@ -15,13 +15,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from platform import node
 from typing import Any, TypeVar
 
 import joblib
 
 from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.core.devices import available_cores, user_cache
+from vebnn.core.devices import available_cores
 
 Case = TypeVar("Case")
 Result = TypeVar("Result")
@@ -98,8 +99,7 @@ def _results(parallel: joblib.Parallel, tasks: list) -> Iterator[Iterable[tuple[
 
 def _close(results: Generator) -> None:
     with warnings.catch_warnings():
-        # joblib warns of the tasks that this cancels.
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)  # joblib's, of cancelled tasks
         results.close()
 
 
@@ -157,15 +157,14 @@ def _take_free_core() -> None:
 
 def _lock_folder() -> int:
     """Open a folder that only this user can write to; raise OSError if there is none."""
-    path = user_cache("cores")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vebnn"
+    cache.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        (cache / "cores").mkdir(mode=0o700)
+    folder = os.open(cache / "cores", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     found = os.fstat(folder)
     if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        os.close(folder)
-        raise PermissionError(f"The folder {path} must belong to this user alone.")
+        raise PermissionError(f"Other users can write to {cache / 'cores'}.")
     return folder
 
 
@@ -208,20 +207,14 @@ def _backend(engine: str, jobs: int, scheduler: str | None) -> Iterator[joblib.P
 @contextmanager
 def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         raise ValueError(
             'The engine "dask" needs the package distributed. Install it with: '
             "pip install 'vebnn[dask]'."
         ) from None
-    if scheduler is not None:
-        with Client(scheduler):
-            yield
-        return
-    with (
-        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster),
-    ):
+    local: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    with Client(scheduler, **({} if scheduler else local)):
         yield
 
 

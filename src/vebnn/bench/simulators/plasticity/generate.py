@@ -45,7 +45,7 @@ def generate(
       plan: what to simulate.
       folder: created if missing.
       num_workers: processes; one per core unless given.
-      report: called with the number of finished runs and of all runs.
+      report: called with the numbers of finished runs and of all runs.
 
     Returns:
       the path of the ``.npz`` file.

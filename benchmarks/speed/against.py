@@ -1,18 +1,17 @@
 """This checkout against another one: ``python -m benchmarks.speed --against FOLDER``.
 
-Both run the same programs in turn, each in processes of its own. The programs use only the public API,
-so that the other checkout may be laid out differently. The time of an epoch is the difference of a long
-and a short fit: compiling, and all that the two fits share, cancels.
+Both run the same programs in turn, by the public API only: the other checkout may be laid out
+differently. An epoch's time is the difference of a long and a short fit: what they share cancels.
 """
 
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 STARTED = time.perf_counter()
@@ -57,21 +56,20 @@ def _epoch(step: str) -> float:
 
 
 def compare(other: Path) -> dict[str, list[float]]:
-    """Return the median seconds of everything that is timed: of this checkout and of the other."""
+    """Return the median seconds of all that is timed: of this checkout and of the other."""
     from benchmarks.speed.workers import held_to  # timed processes cannot import it
 
     checkouts = (Path(__file__).parents[2], other.resolve())
     times: dict[str, list[list[float]]] = {name: [[], []] for name in STEPS + FIRST_FITS}
     with held_to(1):
         servers = [_process("serve", checkout) for checkout in checkouts]
-    for server in servers:
-        _read(server)  # until it has compiled
+    list(map(_read, servers))  # both have compiled
     for step in STEPS * REPEATS:
         for server, seconds in zip(servers, times[step], strict=True):
             print(step, file=server.stdin, flush=True)
             seconds.append(_read(server))
     for server in servers:
-        server.communicate()
+        server.communicate()  # ends it
     for _ in range(STARTS):
         for number, checkout in enumerate(checkouts):
             with tempfile.TemporaryDirectory() as cache:
@@ -81,15 +79,13 @@ def compare(other: Path) -> dict[str, list[float]]:
     return {name: [statistics.median(each) for each in both] for name, both in times.items()}
 
 
-def _process(function: str, checkout: Path, **variables: str) -> subprocess.Popen:
-    # -P: the files of this folder are not importable by name.
-    command = [sys.executable, "-P", __file__, function]
+def _process(function: str, checkout: Path, **variables: str) -> Popen:
+    command = [sys.executable, "-P", __file__, function]  # -P: imports nothing from this folder
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")} | variables
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+    return Popen(command, env=environment, text=True, stdin=PIPE, stdout=PIPE)
 
 
-def _read(process: subprocess.Popen) -> float:
+def _read(process: Popen) -> float:
     line = process.stdout.readline() if process.stdout else ""
     if not line:
         raise ChildProcessError(f"{' '.join(process.args)} has failed; its message is above.")

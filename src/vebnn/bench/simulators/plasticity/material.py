@@ -43,7 +43,7 @@ class Elastic:
 class Constituents:
     """Matrix and particles (paper, table of simulation parameters).
 
-    The matrix yields at σ_y = ``yield_stress`` + ``hardening`` · p^0.4; p is accumulated plastic strain.
+    The matrix yields at σ_y = ``yield_stress`` + ``hardening`` · p^0.4; p: accumulated plastic strain.
     """
 
     matrix: Elastic = Elastic(young=100.0, poisson=0.30)

@@ -46,12 +46,12 @@ def steps(console: Console) -> Measured:
 
 
 def fleet(console: Console) -> Measured:
-    """Time many runs on all cores against the same on one, and what the machine has to give."""
+    """Time many runs on all cores and on one, and the most that the machine can do."""
     rows, gains = [], {}
     one, every = "one core", f"{CORES} cores"
     for jobs, name, repeats in (
         ("ours:splits", "a process per core, as vebnn bench has it, time of all", REPEATS),
-        # These two are near each other, and the host's noise is larger than what is between them.
+        # These two are close, and the noise of the machine exceeds their difference.
         ("ours:fleet", "one program for all, time of a step", 3 * REPEATS),
         ("floor:splits", "only matrix products, in NumPy, a process per core", 3 * REPEATS),
     ):
@@ -67,7 +67,7 @@ def fleet(console: Console) -> Measured:
     ]
     caption = (
         f"{FLEET} runs on the sizes of Concrete; medians of {REPEATS} (first line) or {3 * REPEATS}. "
-        "The last line says what the machine has to give."
+        "The last line is the most that the machine can do."
     )
     columns = ("", one, every, "throughput")
     return claims, [sheet("Many runs", caption, columns, rows)]
@@ -79,20 +79,20 @@ def fits(console: Console) -> Measured:
     results.print_missing(timings, console)
     default = [
         Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
-        Program("NGBoost's default fit", "peers:ngboost", CORES),
+        Program("NGBoost's default fit", "libraries:ngboost", CORES),
     ]
     (timing,) = measure(default, [(CONCRETE,)], 2, console)
     rows = [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     deep = [
         Program(f"step of a member, deep ensemble of {MEMBERS}", "ours:ensemble", 1),
-        Program(f"the same, {UQ_BOX}", "peers:lightning_ensemble", 1),
+        Program(f"the same, {UQ_BOX}", "libraries:lightning_ensemble", 1),
     ]
     (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 2, console)
     rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     caption = "On the sizes of Concrete."
     return results.fit_claims(timings), [
         results.of_fits(timings, SHARE),
-        sheet("Fits as they come, and ensembles", caption, ("", "time"), rows),
+        sheet("Default fits, and ensembles", caption, ("", "time"), rows),
     ]
 
 
@@ -112,7 +112,7 @@ def _whole_fits(console: Console) -> list[Timing]:
 
 
 def growth(console: Console) -> Measured:
-    """Time how costs grow, in a process that keeps to one core."""
+    """Time how costs grow, in a process pinned to one core."""
     with console.status("growth"), held_to(1), multiprocessing.get_context("spawn").Pool(1) as pool:
         curves = pool.apply(scaling.curves, (3,))
     page.draw(curves)
@@ -120,7 +120,7 @@ def growth(console: Console) -> Measured:
 
 
 def fresh(console: Console) -> Measured:
-    """Measure what needs a fresh process."""
+    """Measure memory and first fits, in fresh processes."""
     with tempfile.TemporaryDirectory() as cache, console.status("a million rows, cold start"):
         environment = os.environ | {"VEBNN_COMPILATION_CACHE": cache}
         million = alone.run("million", environment)

@@ -1,4 +1,4 @@
-"""The tables of the speed benchmark, and what they are made of."""
+"""The speed benchmark: its tables, its programs and its processes."""
 
 import importlib
 import os
@@ -64,7 +64,7 @@ def test_a_recurrent_network_is_compared_with_the_faster_way() -> None:
     claims = results.step_claims([timing(gru, 1, ours=2.0, a=2.4, b=1.8)])
     assert [claim.kept for claim in claims] == [False]
     assert np.isclose(claims[0].found, 0.9)
-    # Nothing is claimed against what was not there.
+    # There is no claim against a missing program.
     assert results.step_claims([timing(gru, 1, ours=2.0)]) == []
 
 
@@ -77,7 +77,7 @@ def test_steps_show_ratios_and_what_is_missing(capsys: pytest.CaptureFixture[str
     without = Timing((CONCRETE, 1), {VEBNN: 1.0}, {UQ_BOX: "ModuleNotFoundError: no such thing"})
     results.print_missing([without, without], Console())
     said = capsys.readouterr().out
-    assert said == f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing.\n"
+    assert said == f"{UQ_BOX} is not installed: ModuleNotFoundError: no such thing.\n"
 
 
 def test_whole_fits_show_ratios_and_promise_only_of_concrete() -> None:

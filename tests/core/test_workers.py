@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -141,3 +142,9 @@ def test_an_early_end_stops_the_workers(tmp_path):
         time.sleep(0.05)
     results.close()
     wait_until_gone([int(path.name) for path in started.iterdir()], seconds=10)
+
+
+def test_a_missing_package_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=r"'ray' is not installed.*pip install 'vebnn\[ray\]'"):
+        list(spread(slow_for_large, [0.0], engine="ray"))

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from platform import node
@@ -190,47 +190,41 @@ def _backend(engine: str, jobs: int, scheduler: str | None) -> Iterator[joblib.P
             chosen = {name: os.environ.get(name, value) for name, value in _ONE_CORE.items()}
             stack.enter_context(environment(chosen))
         options: dict[str, Any] = {"return_as": "generator_unordered"}
-        if engine == "local":
-            settings = os.getpid(), jobs <= available_cores()
-            start = {"initializer": _prepare_worker, "initargs": settings}
-            stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs, **start))
-        elif engine == "dask":
-            stack.enter_context(_dask(jobs, scheduler))
-            stack.enter_context(joblib.parallel_config("dask"))
-        else:
-            _start_ray(jobs, scheduler)
-            stack.enter_context(joblib.parallel_config("ray", n_jobs=jobs))
-            options = {}  # Ray's backend has no generators
+        try:
+            if engine == "local":
+                settings = os.getpid(), jobs <= available_cores()
+                start = {"initializer": _prepare_worker, "initargs": settings}
+                stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs, **start))
+            elif engine == "dask":
+                stack.enter_context(_dask_client(jobs, scheduler))
+                stack.enter_context(joblib.parallel_config("dask"))
+            else:
+                _start_ray(jobs, scheduler)
+                stack.enter_context(joblib.parallel_config("ray", n_jobs=jobs))
+                options = {}  # Ray's backend has no generators
+        except ImportError as error:
+            raise ValueError(
+                f"The engine {engine!r} is not installed. Install it: pip install 'vebnn[{engine}]'."
+            ) from error
         yield joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
 
 
-@contextmanager
-def _dask(jobs: int, scheduler: str | None) -> Iterator[None]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ValueError(
-            'The engine "dask" needs the package distributed. Install it with: '
-            "pip install 'vebnn[dask]'."
-        ) from None
+def _dask_client(jobs: int, scheduler: str | None) -> AbstractContextManager:
+    from distributed import Client
+
     local: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(scheduler, **({} if scheduler else local)):
-        yield
+    return Client(scheduler, **({} if scheduler else local))
 
 
 def _start_ray(jobs: int, scheduler: str | None) -> None:
-    try:
-        import ray
-        from ray.util.joblib import register_ray
-    except ImportError:
-        raise ValueError(
-            "The engine \"ray\" needs the package ray. Install it with: pip install 'vebnn[ray]'."
-        ) from None
+    import ray
+    from ray.util.joblib import register_ray
+
     register_ray()
     if not ray.is_initialized():
         local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False}
-        environment = {"env_vars": _ONE_CORE}
-        ray.init(address=scheduler, runtime_env=environment, **({} if scheduler else local))
+        variables = {"env_vars": _ONE_CORE}
+        ray.init(address=scheduler, runtime_env=variables, **({} if scheduler else local))
 
 
 @contextmanager

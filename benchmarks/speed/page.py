@@ -73,12 +73,12 @@ def _sheet(saved: dict) -> Sheet:
 
 
 def machine() -> str:
-    """Describe this machine."""
+    """Describe this machine, with its load: the time of a step depends on it, ratios much less."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     return (
         f"Machine: {_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, "
-        f"Python {platform.python_version()}, {versions}."
+        f"Python {platform.python_version()}, {versions}. Load average: {os.getloadavg()[2]:.1f}."
     )
 
 

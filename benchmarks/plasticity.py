@@ -2,8 +2,8 @@
 
     python benchmarks/plasticity.py
 
-The same paths on the same elements are run on four grids; the finest stands for the truth. Times are of
-the processor, in a process with one thread.
+The same paths on the same elements are run on four grids; the finest is the reference. Times are
+processor times, in a process with one thread.
 """
 
 import time
@@ -15,10 +15,9 @@ from rich.progress import track
 from rich.table import Table
 
 from vebnn.bench.simulators.plasticity import simulate
-from vebnn.bench.simulators.plasticity.crew import work_off
 from vebnn.bench.simulators.plasticity.generate import noise_to_signal
 from vebnn.bench.simulators.plasticity.plan import Plan, draw_inputs, draw_weights
-from vebnn.core.devices import available_cores
+from vebnn.core.workers import spread
 
 GRIDS = (32, 64, 128, 256)
 PATHS, ELEMENTS = 2, 4
@@ -27,23 +26,17 @@ PATHS, ELEMENTS = 2, 4
 class Task(NamedTuple):
     """One path on one element."""
 
+    place: tuple[int, int]  # numbers of path and element
     weight: np.ndarray
     path: np.ndarray
 
 
-class Timed(NamedTuple):
-    """Stresses, and the processor's seconds."""
-
-    stress: np.ndarray
-    seconds: float
-
-
-def run(task: Task) -> Timed:
-    """Simulate once to compile, unless that is done, and once to measure."""
+def run(task: Task) -> tuple[np.ndarray, float]:
+    """Simulate once to compile, and once to measure; return stresses and processor seconds."""
     simulate(task.weight, np.zeros_like(task.path))
     started = time.process_time()
     stress = simulate(task.weight, task.path).stress
-    return Timed(stress, time.process_time() - started)
+    return stress, time.process_time() - started
 
 
 def on_grid(material: int, grid: int) -> tuple[np.ndarray, float]:
@@ -51,13 +44,17 @@ def on_grid(material: int, grid: int) -> tuple[np.ndarray, float]:
     plan = Plan(material, test=PATHS, sves=ELEMENTS, grid=grid)
     inputs = draw_inputs(plan)
     weights = draw_weights(plan, inputs.centres)
-    tasks = [Task(weight, path) for path in inputs.test_strain for weight in weights]
-    work = work_off(run, tasks, available_cores())
+    tasks = [
+        Task((number, sve), weight, path)
+        for number, path in enumerate(inputs.test_strain)
+        for sve, weight in enumerate(weights)
+    ]
+    stress, seconds = np.empty((PATHS, ELEMENTS, plan.steps, 3)), []
     name = f"material {material}, {grid}²"
-    done = dict(track(work, name, total=len(tasks), transient=True))
-    results = [done[number] for number in range(len(tasks))]
-    stress = np.stack([one.stress for one in results]).reshape(PATHS, ELEMENTS, plan.steps, 3)
-    return stress, float(np.median([one.seconds for one in results]))
+    for task, found in track(spread(run, tasks), name, total=len(tasks), transient=True):
+        stress[task.place] = found[0]
+        seconds.append(found[1])
+    return stress, float(np.median(seconds))
 
 
 def main() -> None:

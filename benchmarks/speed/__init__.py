@@ -1,5 +1,5 @@
-"""How fast vebnn is: against what people write and use instead, and against the machine's limit.
+"""How fast vebnn is, against plain PyTorch, other libraries and the limit of the machine.
 
 ``make bench`` runs all of it and writes ``docs/results/speed.md``. Every ratio is between programs that
-are timed in turn within one run, because machines are noisy; each program has a process of its own.
+are timed in turn within one run, because machines are noisy; each program has its own process.
 """

@@ -1,7 +1,8 @@
 """``python -m benchmarks.speed``: measure everything, print it, and write the page.
 
 Takes about 50 minutes. ``--only fleet,growth`` measures these parts again, and leaves the others on
-the page as they are; no figure depends on two parts.
+the page as they are; no figure depends on two parts. ``--against FOLDER`` compares this checkout with
+another one, in about five minutes, and writes nothing.
 """
 
 import argparse
@@ -10,10 +11,11 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.speed import alone, page, results, scaling
+from benchmarks.speed import ablation, against, alone, page, results, scaling
 from benchmarks.speed.cases import CASES, CONCRETE, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
@@ -44,12 +46,12 @@ def steps(console: Console) -> Measured:
 
 
 def fleet(console: Console) -> Measured:
-    """Time many runs on all cores against the same on one, and what the machine has to give."""
+    """Time many runs on all cores and on one, and the most that the machine can do."""
     rows, gains = [], {}
     one, every = "one core", f"{CORES} cores"
     for jobs, name, repeats in (
         ("ours:splits", "a process per core, as vebnn bench has it, time of all", REPEATS),
-        # These two are near each other, and the host's noise is larger than what is between them.
+        # These two are close, and the noise of the machine exceeds their difference.
         ("ours:fleet", "one program for all, time of a step", 3 * REPEATS),
         ("floor:splits", "only matrix products, in NumPy, a process per core", 3 * REPEATS),
     ):
@@ -65,7 +67,7 @@ def fleet(console: Console) -> Measured:
     ]
     caption = (
         f"{FLEET} runs on the sizes of Concrete; medians of {REPEATS} (first line) or {3 * REPEATS}. "
-        "The last line says what the machine has to give."
+        "The last line is the most that the machine can do."
     )
     columns = ("", one, every, "throughput")
     return claims, [sheet("Many runs", caption, columns, rows)]
@@ -77,20 +79,20 @@ def fits(console: Console) -> Measured:
     results.print_missing(timings, console)
     default = [
         Program("vebnn's default fit, all cores", "ours:default_fit", CORES),
-        Program("NGBoost's default fit", "peers:ngboost", CORES),
+        Program("NGBoost's default fit", "libraries:ngboost", CORES),
     ]
     (timing,) = measure(default, [(CONCRETE,)], 2, console)
     rows = [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     deep = [
         Program(f"step of a member, deep ensemble of {MEMBERS}", "ours:ensemble", 1),
-        Program(f"the same, {UQ_BOX}", "peers:lightning_ensemble", 1),
+        Program(f"the same, {UQ_BOX}", "libraries:lightning_ensemble", 1),
     ]
     (timing,) = measure(deep, [(CONCRETE, MEMBERS)], 2, console)
     rows += [[name, short(seconds)] for name, seconds in timing.seconds.items()]
     caption = "On the sizes of Concrete."
     return results.fit_claims(timings), [
         results.of_fits(timings, SHARE),
-        sheet("Fits as they come, and ensembles", caption, ("", "time"), rows),
+        sheet("Default fits, and ensembles", caption, ("", "time"), rows),
     ]
 
 
@@ -110,7 +112,7 @@ def _whole_fits(console: Console) -> list[Timing]:
 
 
 def growth(console: Console) -> Measured:
-    """Time how costs grow, in a process that keeps to one core."""
+    """Time how costs grow, in a process pinned to one core."""
     with console.status("growth"), held_to(1), multiprocessing.get_context("spawn").Pool(1) as pool:
         curves = pool.apply(scaling.curves, (3,))
     page.draw(curves)
@@ -118,7 +120,7 @@ def growth(console: Console) -> Measured:
 
 
 def fresh(console: Console) -> Measured:
-    """Measure what needs a fresh process."""
+    """Measure memory and first fits, in fresh processes."""
     with tempfile.TemporaryDirectory() as cache, console.status("a million rows, cold start"):
         environment = os.environ | {"VEBNN_COMPILATION_CACHE": cache}
         million = alone.run("million", environment)
@@ -138,23 +140,54 @@ def fresh(console: Console) -> Measured:
     ]
 
 
+def routines(console: Console) -> Measured:
+    """Time the library's own routines against JAX's; each pair of processes swaps one routine."""
+    timings = []
+    for (routine, cores), jobs in ablation.JOBS.items():
+        programs = [
+            Program(ablation.OURS, "ablation:own", cores),
+            Program(ablation.JAX, "ablation:replaced", cores),
+        ]
+        wanted = [(routine, cores, *job) for job in jobs]
+        timings += measure(programs, wanted, 2 * REPEATS, console)
+    claims, table = ablation.of_timings(timings)
+    return claims, [table]
+
+
 PARTS: dict[str, Callable[[Console], Measured]] = {
     "steps": steps,
     "fleet": fleet,
     "fits": fits,
     "growth": growth,
     "alone": fresh,
+    "ablation": routines,
 }
+
+
+def _print_comparison(other: Path, console: Console) -> None:
+    with console.status(f"this checkout and {other} in turn"):
+        found = against.compare(other)
+    rows = [[name, *map(short, times), f"{times[0] / times[1]:.2f}"] for name, times in found.items()]
+    caption = f"Medians of {against.REPEATS} or, of starts, {against.STARTS}."
+    columns = ("", "this checkout", str(other), "ratio")
+    print_document(Document("Speed", [], [sheet("Before and after", caption, columns, rows)]), console)
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PARTS), help="parts, separated by commas")
-    wanted = parser.parse_args().only.split(",")
+    parser.add_argument("--against", type=Path, help="only compare with this checkout of vebnn")
+    arguments = parser.parse_args()
+    console = Console()
+    if arguments.against is not None:
+        if not (arguments.against / "src" / "vebnn").is_dir():
+            parser.error(f"--against must be a checkout with src/vebnn. Got {arguments.against}.")
+        _print_comparison(arguments.against, console)
+        return
+    wanted = arguments.only.split(",")
     if unknown := set(wanted) - set(PARTS):
         parser.error(f"--only must name some of {', '.join(PARTS)}. Got {', '.join(sorted(unknown))}.")
-    console = Console()
     found = page.read_parts()
     for name in wanted:
         started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What must be measured in a fresh process: peak memory on a million rows, and starting from cold.
+"""Measurements that need a fresh process: peak memory on a million rows, and the first fit.
 
     python -m benchmarks.speed.alone million|start
 
@@ -64,7 +64,7 @@ def start() -> dict[str, float]:
         model = VeBNNRegressor(random_state=0).fit(X, y)
     with _timed(found, "predict"):
         model.predict(X, return_std=True)
-    # Programs are compiled for round numbers of rows: one row fewer finds them, ten are too many.
+    # Programs are compiled for round numbers of rows: one row fewer reuses them, ten fewer do not.
     for fewer, what in ((1, "a row fewer, the same programs"), (10, "10 rows fewer, other programs")):
         with _timed(found, f"fit again, {what}"):
             VeBNNRegressor(random_state=0).fit(X[fewer:], y[fewer:])

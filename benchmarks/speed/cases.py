@@ -10,7 +10,7 @@ class Case:
     """A network and as much data as it would be trained on.
 
     Args:
-      name: what tables call it.
+      name: in tables.
       shape: of one example.
       outputs: targets of one example (and time step).
       widths: units of the hidden layers of the mean network.
@@ -20,6 +20,7 @@ class Case:
       activation: of a perceptron; empty for a GRU.
       steps: gradient steps of one timing of vebnn; slow programs take fewer.
       experiment: the one of the paper whose settings a whole fit has.
+      dropout: rate of a perceptron's dropout.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Case:
     activation: str
     steps: int
     experiment: str = "uci"
+    dropout: float = 0.0
 
     @property
     def recurrent(self) -> bool:

@@ -52,7 +52,7 @@ def xla(case: Case, step: int) -> tuple[Callable[[], Any], int]:
 
 
 def splits(case: Case, runs: int) -> tuple[Callable[[], Any], int]:
-    """Return the products of as many runs, spread over the cores: what the machine has to give."""
+    """Return the products of as many runs, spread over the cores: the most that the machine can do."""
     return lambda: list(spread(_one_split, [case] * runs)), 1
 
 
@@ -70,7 +70,7 @@ def _perceptron_products(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
     for number, (fan_in, fan_out) in enumerate(pairwise(sizes)):
         inputs, outputs, weights = _ones(batch, fan_in), _ones(batch, fan_out), _ones(fan_out, fan_in)
         pairs += [(inputs, weights.T), (outputs.T, inputs)]
-        pairs += [(outputs, weights)] if number else []  # nobody asks for the gradient of the data
+        pairs += [(outputs, weights)] if number else []  # the data need no gradient
     return pairs
 
 

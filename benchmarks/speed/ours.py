@@ -68,13 +68,13 @@ def whole_fit(case: Case, share: float) -> tuple[Callable[[], Any], float]:
     """Return a share of a fit with the paper's settings."""
     x, y = case.data()
     model = VeBNNRegressor(**settings_of(case, share), random_state=0)
-    # A share of the chains has not mixed, of course.
+    # Shortened chains have not converged.
     warnings.simplefilter("ignore", ConvergenceWarning)
     return lambda: model.fit(x, y if case.recurrent else y[:, 0]), share
 
 
 def default_fit(case: Case) -> tuple[Callable[[], Any], int]:
-    """Return a fit as it comes."""
+    """Return a fit with default settings."""
     x, y = case.data()
     return lambda: VeBNNRegressor(random_state=0).fit(x, y[:, 0]), 1
 
@@ -148,6 +148,6 @@ def _problem(case: Case, runs: int) -> tuple[Objective, Any, Dataset]:
 
 
 def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> tuple[Any, Any]:
-    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation)
+    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation, case.dropout)
     keys = jax.random.split(KEY, runs)
     return build_networks(recipe, case.shape, out_size, keys, steps=case.shape[:-1])

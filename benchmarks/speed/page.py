@@ -1,4 +1,4 @@
-"""The page of results: kept by parts, so that one can be measured again."""
+"""The page of results, kept by parts, so that one part can be measured again."""
 
 import json
 import os
@@ -25,7 +25,7 @@ PACKAGES = ("jax", "torch", "lightning-uq-box", "posteriors", "ngboost", "numpy"
 
 @dataclass(frozen=True)
 class Part:
-    """What was measured in one go, and on what."""
+    """One part of the measurements, and the machine it was run on."""
 
     claims: Sequence[Claim]
     sheets: Sequence[Sheet]
@@ -34,7 +34,7 @@ class Part:
 
 
 def read_parts() -> dict[str, Part]:
-    """Return what earlier runs have left."""
+    """Return the parts of earlier runs."""
     if not PARTS_FILE.exists():
         return {}
     return {name: _part(saved) for name, saved in json.loads(PARTS_FILE.read_text()).items()}
@@ -73,12 +73,12 @@ def _sheet(saved: dict) -> Sheet:
 
 
 def machine() -> str:
-    """Say what this was measured on."""
+    """Describe this machine, with its load: the time of a step depends on it, ratios much less."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     return (
         f"Machine: {_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, "
-        f"Python {platform.python_version()}, {versions}."
+        f"Python {platform.python_version()}, {versions}. Load average: {os.getloadavg()[2]:.1f}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What is timed against what."""
+"""Programs that are compared."""
 
 from benchmarks.speed.workers import Program
 from vebnn.core.devices import available_cores
@@ -13,13 +13,13 @@ CORES = available_cores()
 
 
 def of_steps(cores: int) -> list[Program]:
-    """Return all who make gradient steps."""
+    """Return all programs that make gradient steps."""
     ours = Program(VEBNN, "ours:steps" if cores == 1 else "ours:fleet_on_all_cores", cores)
     others = {
         LOADER: "torch_way:with_loader",
         TENSORS: "torch_way:with_tensors",
-        UQ_BOX: "peers:lightning_uq_box",
-        POSTERIORS: "peers:posteriors",
+        UQ_BOX: "libraries:lightning_uq_box",
+        POSTERIORS: "libraries:posteriors",
         PRODUCTS[0]: "floor:openblas",
         PRODUCTS[1]: "floor:xla",
     }

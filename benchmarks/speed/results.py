@@ -1,4 +1,4 @@
-"""What was measured, as tables."""
+"""Tables of the measurements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OTHERS = (LOADER, TENSORS, UQ_BOX, POSTERIORS)
 
 @dataclass(frozen=True)
 class Claim:
-    """Something this project promises, and whether this run keeps it."""
+    """A promise of this project, and what this run found."""
 
     text: str
     found: float
@@ -65,7 +65,7 @@ def of_fits(timings: Sequence[Timing], share: float) -> Sheet:
 
 
 def of_claims(claims: Sequence[Claim]) -> Sheet:
-    """Return promises beside what was found."""
+    """Return promises beside the figures found."""
     rows = [
         [
             claim.text,
@@ -97,7 +97,7 @@ def of_curves(curves: Sequence[Curve]) -> Sheet:
 
 
 def step_claims(timings: Sequence[Timing]) -> list[Claim]:
-    """Return what is promised of single steps on one core."""
+    """Return the promises for single steps on one core."""
     claims = []
     for timing in timings:
         case, step = timing.job
@@ -121,7 +121,7 @@ def step_claims(timings: Sequence[Timing]) -> list[Claim]:
 
 
 def fit_claims(timings: Sequence[Timing]) -> list[Claim]:
-    """Return what is promised of whole fits."""
+    """Return the promises for whole fits."""
     return [
         Claim(
             f"Whole fit, {timing.job[0].name}: {LOADER} takes × as long",
@@ -134,7 +134,7 @@ def fit_claims(timings: Sequence[Timing]) -> list[Claim]:
 
 
 def growth_claims(curves: Sequence[Curve]) -> list[Claim]:
-    """Return what is promised of growth."""
+    """Return the promises for growth."""
     return [
         Claim(f"Growth by {curve.of}, {curve.cost}: exponent", curve.exponent, 1.05, at_least=False)
         for curve in curves
@@ -156,7 +156,7 @@ def print_missing(timings: Sequence[Timing], console: Console) -> None:
         if why.startswith(("ImportError", "ModuleNotFoundError"))
     }
     for name, why in whys.items():
-        console.print(f"{name} is not here: {why}.", highlight=False, soft_wrap=True)
+        console.print(f"{name} is not installed: {why}.", highlight=False, soft_wrap=True)
 
 
 def _times(timing: Timing, name: str) -> str:

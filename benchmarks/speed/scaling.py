@@ -28,7 +28,7 @@ class Curve(NamedTuple):
 
 
 def curves(repeats: int) -> list[Curve]:
-    """Time all."""
+    """Return all curves."""
     decades = (1_000, 10_000, 100_000, 1_000_000)
     draws = (10, 100, 1_000, 10_000)
     wanted: list[tuple[str, str, tuple[int, ...], Callable]] = [
@@ -57,8 +57,8 @@ def _timed(job: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-# Each answers a job, and how many times over it does what is asked: short work is timed by the hundred,
-# because starting a program is not what grows.
+# Each returns a job, and how often it repeats the work: short work is repeated, so that the time to
+# start a program does not count.
 
 
 def _epochs(case: Case, times: int, runs: int = 1) -> tuple[Callable[[], Any], int]:
@@ -69,7 +69,7 @@ def _epochs(case: Case, times: int, runs: int = 1) -> tuple[Callable[[], Any], i
 
 
 def _epoch(rows: int) -> tuple[Callable[[], Any], int]:
-    # Ten at least: a million rows take as long to be brought to the device as an epoch takes.
+    # Ten at least: moving a million rows to the device takes as long as an epoch.
     return _epochs(replace(BASE, rows=rows), max(10, 300_000 // rows))
 
 

@@ -12,7 +12,7 @@ from benchmarks.speed.workers import Program, Worker
 
 @dataclass(frozen=True)
 class Timing:
-    """Median seconds per step of each program that has the job, and why others have not."""
+    """Median seconds per step of each program that has the job; reasons why others do not."""
 
     job: tuple
     seconds: dict[str, float]
@@ -22,7 +22,7 @@ class Timing:
 def measure(
     programs: Sequence[Program], jobs: Sequence[tuple[Any, ...]], repeats: int, console: Console
 ) -> list[Timing]:
-    """Time every job with every program, in turn; whoever is timed more than once warms up first."""
+    """Time every job with every program, in turn; with several repeats, after one that warms up."""
     workers = [Worker(program) for program in programs]
     timings = []
     try:

@@ -1,4 +1,4 @@
-"""A whole fit in PyTorch, the way people write it."""
+"""A whole fit in plain PyTorch."""
 
 import copy
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
-"""The three steps in PyTorch, the way people write them.
+"""The three steps in plain PyTorch.
 
-Two ways differ in where batches come from: a ``DataLoader``, or slices of tensors in random order.
+Batches come from a ``DataLoader``, or are slices of tensors in random order.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""What a whole fit is, for all programs alike: VeBNN (pSGLD) with the paper's settings."""
+"""A whole fit, the same for all programs: VeBNN (pSGLD) with the paper's settings."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,6 +12,6 @@ def settings_of(case: Case, share: float) -> dict[str, Any]:
     settings = paper(case.experiment)
     for name in ("mean_training", "variance_training", "inference"):
         settings[name] = stretched(settings[name], share)
-    # Nobody stops early: programs would do so at different epochs, and not be compared.
+    # No early stopping: programs would stop at different epochs.
     settings["variance_training"] = replace(settings["variance_training"], patience=None)
     return settings

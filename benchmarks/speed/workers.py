@@ -1,4 +1,8 @@
-"""Processes that each hold one program, ready to be timed in turn."""
+"""Processes that each hold one program, to be timed in turn.
+
+joblib's pool gives a task to whichever worker is free. Here a program keeps its process, with all that
+it has compiled, and one program runs at a time.
+"""
 
 import importlib
 import multiprocessing
@@ -10,9 +14,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-# A program's jobs: called with what identifies the job; answers a function to time and how many steps
-# it makes, or which share of the whole it does. Raises ImportError where a package is missing, KeyError
-# where it has no such job.
+from vebnn.core.workers import environment, pin
+
+# A program's jobs: a function of the job's arguments that returns a function to time, and how many
+# steps that makes, or which share of the whole it does. It raises ImportError if a package is missing,
+# KeyError if the program has no such job.
 Jobs = Callable[..., tuple[Callable[[], Any], float]]
 
 
@@ -21,7 +27,7 @@ class Program:
     """Something to time.
 
     Args:
-      name: what tables call it.
+      name: in tables.
       jobs: ``"module:function"`` within this package, see :data:`Jobs`.
       cores: how many cores it may use; vebnn makes each a device.
     """
@@ -33,17 +39,15 @@ class Program:
 
 @contextmanager
 def held_to(cores: int) -> Iterator[None]:
-    """Give the processes that are started inside no more cores; libraries ask for them on import."""
-    allowed, environment = os.sched_getaffinity(0), dict(os.environ)
-    os.sched_setaffinity(0, sorted(allowed)[:cores])
-    for library in ("OPENBLAS", "OMP", "MKL"):
-        os.environ[f"{library}_NUM_THREADS"] = str(cores)
+    """Start processes with so many cores; libraries count them on import."""
+    allowed = os.sched_getaffinity(0)
+    threads = {f"{library}_NUM_THREADS": str(cores) for library in ("OPENBLAS", "OMP", "MKL")}
+    pin(sorted(allowed)[:cores])
     try:
-        yield
+        with environment(threads):
+            yield
     finally:
-        os.environ.clear()
-        os.environ.update(environment)
-        os.sched_setaffinity(0, allowed)
+        pin(allowed)
 
 
 class Worker:
@@ -83,7 +87,7 @@ def _serve(pipe: Connection, program: Program) -> None:
     while True:
         what, arguments = pipe.recv()
         if what == "stop":
-            # Processes of joblib would be waited for.
+            # Otherwise joblib's idle workers delay the end.
             for child in multiprocessing.active_children():
                 child.terminate()
             return

@@ -1,14 +1,17 @@
-"""The tables of the speed benchmark, and what they are made of."""
+"""The speed benchmark: its tables, its programs and its processes."""
 
+import importlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from rich.console import Console
 
-from benchmarks.speed import floor, results
+from benchmarks.speed import ablation, against, floor, results
 from benchmarks.speed.cases import CASES, CONCRETE, TOY
 from benchmarks.speed.programs import LOADER, PRODUCTS, TENSORS, UQ_BOX, VEBNN
 from benchmarks.speed.scaling import Curve
@@ -61,7 +64,7 @@ def test_a_recurrent_network_is_compared_with_the_faster_way() -> None:
     claims = results.step_claims([timing(gru, 1, ours=2.0, a=2.4, b=1.8)])
     assert [claim.kept for claim in claims] == [False]
     assert np.isclose(claims[0].found, 0.9)
-    # Nothing is claimed against what was not there.
+    # There is no claim against a missing program.
     assert results.step_claims([timing(gru, 1, ours=2.0)]) == []
 
 
@@ -74,7 +77,7 @@ def test_steps_show_ratios_and_what_is_missing(capsys: pytest.CaptureFixture[str
     without = Timing((CONCRETE, 1), {VEBNN: 1.0}, {UQ_BOX: "ModuleNotFoundError: no such thing"})
     results.print_missing([without, without], Console())
     said = capsys.readouterr().out
-    assert said == f"{UQ_BOX} is not here: ModuleNotFoundError: no such thing.\n"
+    assert said == f"{UQ_BOX} is not installed: ModuleNotFoundError: no such thing.\n"
 
 
 def test_whole_fits_show_ratios_and_promise_only_of_concrete() -> None:
@@ -119,3 +122,70 @@ def test_exponents() -> None:
     ]  # fmt: skip
     kept = results.growth_claims([Curve("rows", "an epoch", sizes, (1.0, 11.0, 150.0))])
     assert [claim.kept for claim in kept] == [False]
+
+
+@pytest.mark.parametrize("routine", ablation.ROUTINES)
+def test_jax_can_replace_every_routine_of_our_own(routine: str) -> None:
+    """Where it is looked up, with the same arguments and shapes."""
+    key = jax.random.key(0)
+    arguments = {
+        "standard_normal": (key, 7),
+        "uniform": (key, 7, 2),
+        "split": (key, 7),
+        "random_order": (key, 3, 4),
+        "log_gamma": (np.float32(2.5),),
+    }
+    for place, function in ablation.ROUTINES[routine].items():
+        module, name = place.split(":")
+        own = getattr(importlib.import_module(f"vebnn.{module}"), name)
+        ours, theirs = own(*arguments[name]), function(*arguments[name])
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+        if name == "log_gamma":
+            assert float(ours) == pytest.approx(float(theirs), rel=1e-6)
+
+
+def test_ablation_shows_ratios_and_promises_what_a_user_waits_for() -> None:
+    seconds = {ablation.OURS: 2e-3, ablation.JAX: 3e-3}
+    timings = [
+        Timing(("normal numbers", 1, "Step 3", TOY), seconds, {}),
+        Timing(("normal numbers", 2, "Step 3", TOY), seconds, {}),
+        Timing(("shuffling", 1, ablation.ONE_SHUFFLE, 60_000), seconds, {}),
+    ]
+    claims, sheet = ablation.of_timings(timings)
+    assert [[cell.text for cell in row] for row in sheet.groups[0]] == [
+        ["normal numbers", "Step 3, toy", "2 ms", "3 ms", "1.50 ×"],
+        ["normal numbers", "Step 3, toy, 2 cores", "2 ms", "3 ms", "1.50 ×"],
+        ["shuffling", "one shuffle, 60,000 rows", "2 ms", "3 ms", "1.50 ×"],
+    ]
+    # A user does not wait for a single shuffle.
+    assert [claim.found for claim in claims] == [1.5, 1.5]
+
+
+def test_checkouts_are_timed_in_turn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def process(function: str, checkout: Path, **variables: str) -> subprocess.Popen:
+        seconds = 4.0 if checkout == tmp_path else 2.0
+        program = f"""
+import sys
+print({seconds}, flush=True)
+for line in sys.stdin:
+    with open({str(log)!r}, "a") as log:
+        print({seconds}, line.strip(), file=log)
+    print({seconds}, flush=True)
+"""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        return subprocess.Popen([sys.executable, "-c", program], text=True, **pipes)
+
+    monkeypatch.setattr(against, "_process", process)
+    found = against.compare(tmp_path)
+    assert found == {name: [2.0, 4.0] for name in against.STEPS + against.FIRST_FITS}
+    once = [f"{seconds} {step}" for step in against.STEPS for seconds in (2.0, 4.0)]
+    assert log.read_text().splitlines() == once * against.REPEATS
+
+
+def test_a_checkout_that_fails_is_an_error() -> None:
+    command = [sys.executable, "-c", "raise SystemExit(1)"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with process, pytest.raises(ChildProcessError, match="has failed"):
+        against._read(process)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import environment, one_sentence, run
+from tests.support.processes import wait_until_gone
 from vebnn.bench.simulators.plasticity.generate import generate
 from vebnn.bench.simulators.plasticity.plan import Plan
 
@@ -37,7 +38,7 @@ def test_real_command(tmp_path: Path) -> None:
 
 
 def start(*arguments: str) -> subprocess.Popen:
-    # Where a shell started this test in the background, a child would not hear Ctrl-C otherwise.
+    # A shell that starts tests in the background has their children ignore Ctrl-C.
     listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
     return subprocess.Popen(
         [sys.executable, "-c", f"{listen}; from vebnn.cli import app; app()", *arguments],
@@ -50,13 +51,13 @@ def start(*arguments: str) -> subprocess.Popen:
 
 
 def wait_for(happened: Callable[[], bool], process: subprocess.Popen) -> None:
-    """Wait, but not for something that a process which has ended can no longer do."""
+    """Wait for an event; fail if the process ends before it."""
     while not happened():
         assert process.poll() is None
         time.sleep(0.005)
 
 
-def test_interrupted_and_killed_command_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_interrupted_and_killed_command_is_resumed(tmp_path: Path) -> None:
     sizes = SIZES | {"train": 794}  # some seconds of work, so that there is time to stop it
     words = ["simulate", "plasticity", *options(sizes), "--workers", "2", "--out", str(tmp_path)]
     parts = tmp_path / "material_2.parts"
@@ -74,17 +75,14 @@ def test_interrupted_and_killed_command_goes_on_where_it_was(tmp_path: Path) -> 
     assert complaint.count("\n") == 1
     after_first = len(kept())
 
-    # no chance to say goodbye
+    # killed outright
     second = start(*words)
     wait_for(lambda: len(kept()) > after_first, second)
     workers = children_of(second.pid)
     second.kill()
     second.communicate(timeout=60)
     assert len(workers) >= 2
-    deadline = time.monotonic() + 60
-    while any(is_alive(worker) for worker in workers):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until_gone(workers, seconds=60)
     assert not (tmp_path / "material_2.npz").exists()
 
     times = {path: path.stat().st_mtime_ns for path in kept()}
@@ -107,14 +105,6 @@ def test_interrupted_and_killed_command_goes_on_where_it_was(tmp_path: Path) -> 
 def children_of(pid: int) -> list[int]:
     words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(word) for word in words]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (ProcessLookupError, FileNotFoundError):
-        return False
 
 
 def test_failure_in_another_process_is_one_sentence(call, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``vebnn simulate …``: data whose noise is known."""
+"""``vebnn simulate …``: data with known noise."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,14 +13,14 @@ from vebnn.core.progress import progress_bar
 if TYPE_CHECKING:
     from vebnn.bench.simulators.plasticity.plan import Plan
 
-simulate = new_group("Make data whose noise is known; an interrupted run is resumed.")
+simulate = new_group("Simulate data with known noise. Rerun the same command to resume.")
 
 
 @simulate.command("plasticity")
 def simulate_plasticity(
     material: Annotated[int, typer.Option(help="1, or 2 with smaller elements and more noise.")] = 1,
-    train: Annotated[int, typer.Option(help="Paths to learn from, each on one element.")] = 1_000,
-    test: Annotated[int, typer.Option(help="Paths with a known truth, each on all elements.")] = 100,
+    train: Annotated[int, typer.Option(help="Training paths, each on one element.")] = 1_000,
+    test: Annotated[int, typer.Option(help="Test paths, each on all elements.")] = 100,
     sves: Annotated[int, typer.Option(help="Stochastic volume elements.")] = 50,
     grid: Annotated[int, typer.Option(help="Pixels along an edge of an element.")] = 64,
     steps: Annotated[int, typer.Option(help="Steps of a path.")] = 100,
@@ -29,22 +29,21 @@ def simulate_plasticity(
     workers: Annotated[
         int | None, typer.Option(help="Processes; one per core unless given.", min=1)
     ] = None,
-    max_newton: Annotated[int, typer.Option(help="Newton iterations before a step has failed.")] = 100,
+    max_newton: Annotated[int, typer.Option(help="Newton iterations before a step fails.")] = 100,
     show: Annotated[
-        bool,
-        typer.Option("--show", help="Draw elements, fields and responses to one path; make no data."),
+        bool, typer.Option("--show", help="Only draw elements, fields and responses to one path.")
     ] = False,
 ) -> None:
     """Simulate the stress of a composite under random strain paths.
 
-    Writes material_1.npz (or 2) and a JSON file that describes it. The same
-    command goes on with what was interrupted or killed.
+    Writes material_1.npz (or 2) and a JSON file that describes it. Rerun the
+    same command to resume after Ctrl-C or a kill.
     """
     from vebnn.bench.simulators.plasticity.plan import Plan
     from vebnn.bench.simulators.plasticity.solver import Solver
 
     plan = Plan(material, train, test, sves, grid, steps, seed, Solver(max_newton=max_newton))
-    out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the long run
+    out.mkdir(parents=True, exist_ok=True)  # a wrong folder fails before the long run
     console = Console()
     bar = progress_bar("paths", console=console)
     if show:
@@ -67,11 +66,11 @@ def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> No
                 num_workers=workers,
                 report=lambda done, total: bar.update(task, completed=done, total=total),
             )
-            # Without a total there was nothing left to do, and a bar would say nothing.
+            # Without a total the data set was already complete.
             bar.update(task, visible=bar.tasks[task].total is not None)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"Interrupted. What is done is kept in {out}; the same command goes on with it."
+            f"Interrupted. Rerun the same command to resume; {out} keeps all results so far."
         ) from None
     found = json.loads(path.with_suffix(".json").read_bytes())["found"]
     bar.console.print(

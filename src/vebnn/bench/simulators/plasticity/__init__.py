@@ -1,4 +1,4 @@
-"""Stress of a composite under strain paths: plane strain, elastic discs in an elastoplastic matrix."""
+"""Stress of a composite under strain paths: elastic discs in an elastoplastic matrix, plane strain."""
 
 from vebnn.bench.simulators.plasticity.microstructure import (
     MATERIALS,

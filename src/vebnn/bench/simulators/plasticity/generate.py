@@ -1,27 +1,24 @@
-"""A whole data set: every path simulated once, by all cores, in a folder that can be gone on with."""
+"""A whole data set: every path is simulated once, on all cores; an interrupted run can be resumed."""
 
 import io
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from vebnn.bench.simulators.plasticity.crew import work_off
 from vebnn.bench.simulators.plasticity.plan import Inputs, Plan, draw_inputs, draw_weights, versions
 from vebnn.bench.simulators.plasticity.solver import Solver, simulate
 from vebnn.core.arguments import require_whole
-from vebnn.core.devices import available_cores
+from vebnn.core.workers import spread
 from vebnn.serialization.arrays import checksum, read_part, write_part
 from vebnn.serialization.files import write_bytes
 
-_RUNS_PER_PART = 5  # a few seconds of work: the most that a kill can cost each worker
+_RUNS_PER_PART = 5  # a few seconds of work: the most that each worker loses when it is killed
 _SUFFIX = ".part.safetensors"
-
-Report = Callable[[int, int], Any]
 
 
 class Run(NamedTuple):
@@ -34,31 +31,33 @@ class Run(NamedTuple):
 
 
 def generate(
-    plan: Plan, folder: str | Path, *, num_workers: int | None = None, report: Report | None = None
+    plan: Plan,
+    folder: str | Path,
+    *,
+    num_workers: int | None = None,
+    report: Callable[[int, int], Any] = lambda done, total: None,
 ) -> Path:
     """Simulate a data set into ``folder/material_1.npz`` (or 2), with a JSON file that describes it.
 
-    What is computed is kept in ``folder/material_1.parts`` until all is there, so that the same call
-    goes on after a kill. The files are the same, byte for byte, however often that happens and
-    however many workers there are. A data set that is already there is left alone.
+    Finished parts are kept in ``folder/material_1.parts`` until the data set is complete; the same call
+    resumes from them. The files do not depend, to the byte, on interruptions or the number of workers.
+    A complete data set is left as it is.
 
     Args:
-      plan: what to compute.
-      folder: is made if need be.
-      num_workers: processes; one per core unless given. A script that uses several must guard its
-        main program with ``if __name__ == "__main__":``, as always with processes.
-      report: is told how many runs are done, and how many there are.
+      plan: what to simulate.
+      folder: created if missing.
+      num_workers: processes; one per core unless given.
+      report: called with the numbers of finished runs and of all runs.
 
     Returns:
       the path of the ``.npz`` file.
 
     Raises:
-      NotConverged: if a step could not be solved; the sentence names path, element and step.
-      ValueError: if the folder holds something else under these names.
+      NotConverged: if a step could not be solved; the message names path, element and step.
+      ValueError: if the folder holds other files with these names.
     """
-    if num_workers is None:
-        num_workers = available_cores()
-    require_whole("num_workers", num_workers, 1)
+    if num_workers is not None:
+        require_whole("num_workers", num_workers, 1)
     target = Path(folder) / f"{plan.name}.npz"
     parts = target.with_suffix(".parts")
     fingerprint = checksum(json.dumps(plan.description() | versions(), sort_keys=True), {})
@@ -72,15 +71,14 @@ def generate(
     inputs = draw_inputs(plan)
     runs = _all_runs(plan, inputs)
     chunks = [runs[start : start + _RUNS_PER_PART] for start in range(0, len(runs), _RUNS_PER_PART)]
-    report = report or (lambda done, total: None)
-    finished = sum(len(chunks[number]) for number in done)
+    left = [(number, chunk) for number, chunk in enumerate(chunks) if number not in done]
+    finished = len(runs) - sum(len(chunk) for _, chunk in left)
     report(finished, len(runs))
-    left = [number for number in range(len(chunks)) if number not in done]
-    with closing(work_off(_run_all, [chunks[number] for number in left], num_workers)) as results:
-        for which, arrays in results:
-            write_part(parts / f"{left[which]:06d}{_SUFFIX}", arrays, fingerprint)
-            done[left[which]] = arrays
-            finished += len(chunks[left[which]])
+    with closing(spread(_simulate_part, left, jobs=num_workers)) as results:
+        for (number, chunk), arrays in results:
+            write_part(parts / f"{number:06d}{_SUFFIX}", arrays, fingerprint)
+            done[number] = arrays
+            finished += len(chunk)
             report(finished, len(runs))
 
     _write(target, plan, inputs, [done[number] for number in range(len(chunks))])
@@ -91,7 +89,7 @@ def generate(
 def _is_finished(target: Path, plan: Plan, resumed: bool) -> bool:
     description = target.with_suffix(".json")
     if not description.exists():
-        # Between the two files a run may have been killed; then it has left its parts.
+        # A run killed between writing the two files has left its parts.
         if target.exists() and not resumed:
             raise ValueError(f"The file {target} exists and was made by something else.")
         return False
@@ -122,9 +120,8 @@ def _all_runs(plan: Plan, inputs: Inputs) -> list[Run]:
     ]
 
 
-def _run_all(runs: list[Run]) -> dict[str, np.ndarray]:
-    """Return the arrays of one part."""
-    responses = [simulate(run.weight, run.path, run.solver, name=run.name) for run in runs]
+def _simulate_part(case: tuple[int, list[Run]]) -> dict[str, np.ndarray]:
+    responses = [simulate(run.weight, run.path, run.solver, name=run.name) for run in case[1]]
     return {
         "stress": np.array([one.stress for one in responses], np.float32),
         "residual": np.array([one.residual for one in responses], np.float32),
@@ -134,32 +131,25 @@ def _run_all(runs: list[Run]) -> dict[str, np.ndarray]:
 
 def _write(target: Path, plan: Plan, inputs: Inputs, parts: list[dict[str, np.ndarray]]) -> None:
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    train, test = (
-        dict(zip(whole, pieces, strict=True))
-        for pieces in zip(*(np.split(array, [plan.train]) for array in whole.values()), strict=True)
-    )
-    on_all = (plan.test, plan.sves, plan.steps)
+    stress, test_stress = np.split(whole["stress"], [plan.train])
+    residual, test_residual = np.split(whole["residual"], [plan.train])
     arrays = {
         **inputs._asdict(),
-        "stress": train["stress"],
-        "residual": train["residual"],
-        "test_stress": test["stress"].reshape(*on_all, 3),
-        "test_residual": test["residual"].reshape(on_all),
+        "stress": stress,
+        "residual": residual,
+        "test_stress": test_stress.reshape(plan.test, plan.sves, plan.steps, 3),
+        "test_residual": test_residual.reshape(plan.test, plan.sves, plan.steps),
     }
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     write_bytes(target, content.getvalue())
-    found = _findings(arrays, whole)
-    document = {"plan": plan.description(), "found": found, "versions": versions()}
-    write_bytes(target.with_suffix(".json"), (json.dumps(document, indent=2) + "\n").encode())
-
-
-def _findings(arrays: Mapping[str, np.ndarray], whole: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    return {
+    found = {
         "noise_to_signal": noise_to_signal(arrays["test_stress"]),
         "largest_residual": float(whole["residual"].max()),
         "most_newton_iterations": int(whole["newton_iterations"].max()),
     }
+    document = {"plan": plan.description(), "found": found, "versions": versions()}
+    write_bytes(target.with_suffix(".json"), (json.dumps(document, indent=2) + "\n").encode())
 
 
 def noise_to_signal(test_stress: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""What happens at a point: an elastic particle, and a matrix with von Mises plasticity.
+"""The two materials at a point: elastic particles, and a matrix with von Mises plasticity.
 
 Plane strain, small strain. Stresses and stiffnesses are in MPa.
 """
@@ -10,8 +10,9 @@ import jax.numpy as jnp
 
 from vebnn.core.types import Array
 
+HARDENING_EXPONENT = 0.4  # fixed in the code, which solves for p^0.4: see `_hardened`
 _SQRT_3_2 = 1.5**0.5
-_NEWTON_ITERATIONS = 5  # enough for all digits: see `_hardened`
+_NEWTON_ITERATIONS = 5  # enough for all digits
 _TINY = 1e-30
 
 
@@ -42,8 +43,7 @@ class Elastic:
 class Constituents:
     """Matrix and particles (paper, table of simulation parameters).
 
-    The matrix yields at σ_y = ``yield_stress`` + ``hardening`` · p^0.4, with p the accumulated plastic
-    strain. The exponent is part of the code: it decides how the yield condition is solved.
+    The matrix yields at σ_y = ``yield_stress`` + ``hardening`` · p^0.4; p: accumulated plastic strain.
     """
 
     matrix: Elastic = Elastic(young=100.0, poisson=0.30)
@@ -57,9 +57,6 @@ class Constituents:
         return self.yield_stress / (3 * self.matrix.shear)
 
 
-HARDENING_EXPONENT = 0.4
-
-
 class Plane(NamedTuple):
     """The components of a symmetric tensor in the plane."""
 
@@ -69,7 +66,7 @@ class Plane(NamedTuple):
 
 
 class Stress(NamedTuple):
-    """A stress under plane strain: that out of the plane is not zero."""
+    """A stress under plane strain; zz is not zero."""
 
     xx: Array
     yy: Array
@@ -78,7 +75,7 @@ class Stress(NamedTuple):
 
 
 class History(NamedTuple):
-    """What a point of the matrix remembers."""
+    """Internal variables of the matrix."""
 
     plastic_strain: Plane  # its zz component is −xx − yy
     hardened: Array  # p^0.4
@@ -98,18 +95,13 @@ def return_mapping(
 ) -> tuple[Stress, History, Tangent]:
     """Return stress, history and tangent of the matrix at the end of a step.
 
-    Radial return (Simo and Hughes 1998, box 3.1) with the tangent that is consistent with it, so that
-    Newton's method stays quadratic.
-
-    Args:
-      strain: the whole strain at the end of the step.
-      history: at its beginning.
-      constituents: only the matrix is used.
+    Radial return (Simo and Hughes 1998, box 3.1) with its consistent tangent, so that Newton's method
+    converges quadratically. ``strain`` is the total at the end of the step, ``history`` at its start.
     """
     shear, bulk = constituents.matrix.shear, constituents.matrix.bulk
     plastic = history.plastic_strain
     trace = strain.xx + strain.yy
-    # The trial deviator of the elastic strain, as if the step were elastic.
+    # Deviator of the trial elastic strain: as if the step were elastic.
     xx = strain.xx - trace / 3 - plastic.xx
     yy = strain.yy - trace / 3 - plastic.yy
     zz = -(xx + yy)
@@ -145,10 +137,9 @@ def return_mapping(
 def _hardened(trial: Array, before: Array, constituents: Constituents) -> tuple[Array, Array]:
     """Return x = p^0.4 at the end of a plastic step, and where the step is plastic.
 
-    The yield condition q − 3G (p − p₀) = σ_y(p) is solved for x instead of p, because the slope of
-    p^0.4 is infinite at 0: 3G x^2.5 + a x = q − s₀ + 3G p₀. The left side is convex and increases, so
-    from above Newton's method comes down to the root without overshooting; leaving out either of the
-    two terms gives a start above it.
+    The yield condition q − 3G (p − p₀) = σ_y(p) is solved for x, because the slope of p^0.4 is infinite
+    at 0: 3G x^2.5 + a x = q − s₀ + 3G p₀. The left side is convex and increasing, so Newton's method
+    descends to the root from any start above it; dropping either term on the left gives such a start.
     """
     triple_shear, slope = 3 * constituents.matrix.shear, constituents.hardening
     excess = trial - constituents.yield_stress
@@ -168,7 +159,7 @@ def _plastic_strain_of(hardened: Array) -> Array:
 
 
 def apply_tangent(tangent: Tangent, strain: Plane) -> Plane:
-    """Return the change of the stress in the plane with the strain."""
+    """Return dσ/dε : strain, in the plane."""
     normal = tangent.normal
     pressure = tangent.lame * (strain.xx + strain.yy)
     along = normal.xx * strain.xx + normal.yy * strain.yy + 2 * normal.xy * strain.xy
@@ -183,7 +174,7 @@ def apply_tangent(tangent: Tangent, strain: Plane) -> Plane:
 def mixed_with_particle(
     weight: Array, stress: Stress, tangent: Tangent, strain: Plane, particle: Elastic
 ) -> tuple[Stress, Tangent]:
-    """Return stress and tangent of pixels of which ``weight`` is matrix and the rest particle."""
+    """Average stress and tangent over the two phases of every pixel; ``weight`` is the matrix's."""
     lame = (1 - weight) * particle.lame
     double_shear = (1 - weight) * 2 * particle.shear
     pressure = lame * (strain.xx + strain.yy)

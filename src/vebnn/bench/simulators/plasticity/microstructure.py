@@ -1,4 +1,4 @@
-"""Stochastic volume elements: discs at random in a square that repeats itself, and their pixels."""
+"""Stochastic volume elements: randomly placed discs in a periodic square, and their pixels."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,12 @@ _TRIES_BEFORE_A_RESTART = 20_000
 
 @dataclass(frozen=True)
 class Microstructure:
-    """A square with a fixed number of equal discs (paper, table of simulation parameters).
+    """A periodic square with a fixed number of equal discs (paper, table of simulation parameters)."""
 
-    Lengths are in mm. The number of discs is fixed, so all elements have the same volume fraction.
-
-    Args:
-      size: edge of the square, which is one period in both directions.
-      radius: of every disc.
-      volume_fraction: share of the discs, before their number is rounded up.
-      least_distance: between the centres of two discs, in diameters.
-    """
-
-    size: float
-    radius: float = 0.003
-    volume_fraction: float = 0.30
-    least_distance: float = 1.1
+    size: float  # edge and period, mm
+    radius: float = 0.003  # of every disc, mm
+    volume_fraction: float = 0.30  # of the discs, before their number is rounded up
+    least_distance: float = 1.1  # between the centres of two discs, in diameters
 
     @property
     def num_particles(self) -> int:
@@ -40,8 +31,8 @@ MATERIALS = {1: Microstructure(size=0.048), 2: Microstructure(size=0.030)}
 def place_particles(structure: Microstructure, rng: np.random.Generator) -> np.ndarray:
     """Return ``(particles, 2)`` centres by random sequential addition with periodic distances.
 
-    Centres are drawn uniformly one after another, and kept if they are far enough from all before; if
-    there is no room left for the next, all begins anew.
+    A uniform candidate is kept if it is far enough from all earlier centres. After too many
+    candidates, the element starts again.
     """
     least = structure.least_distance * 2 * structure.radius
     while True:
@@ -58,8 +49,8 @@ def place_particles(structure: Microstructure, rng: np.random.Generator) -> np.n
 def particle_fraction(structure: Microstructure, centres: np.ndarray, grid: int) -> np.ndarray:
     """Return ``(grid, grid)``: the share of every pixel's area that lies in discs.
 
-    Axis 0 is direction 1. Areas are counted on 8 × 8 points per pixel, and then rescaled so that the
-    discs have their exact area in the whole.
+    Axis 0 is direction 1. Areas are counted on 8 × 8 points per pixel, then rescaled to the exact
+    total area of the discs.
     """
     require_whole("grid", grid, 4)
     points = grid * _SAMPLES_PER_PIXEL_SIDE
@@ -77,9 +68,8 @@ def particle_fraction(structure: Microstructure, centres: np.ndarray, grid: int)
 def matrix_weight(fraction: np.ndarray, exponent: float = 1.5) -> np.ndarray:
     """Return how much of a pixel behaves as matrix, from the share of its area that lies in discs.
 
-    Stress is averaged over the two phases of a pixel on the boundary of a disc. Weights by area
-    (exponent 1) make it too stiff, as stiff phases then bear load side by side with soft ones; taking
-    each pixel as wholly one phase makes it too soft. A power between the two has the least bias.
+    Weights by area (exponent 1) make the pixels on the edge of a disc too stiff; giving each pixel to
+    one phase makes them too soft. This power has the least bias.
     """
     return (1 - fraction) ** exponent
 

@@ -1,7 +1,7 @@
-"""From displacements to strains and from stresses to forces, on a grid that repeats itself.
+"""Displacements to strains and stresses to forces, on a periodic grid.
 
-Pixels are bilinear elements with one integration point, which is the rotated scheme of Willot (2015).
-Displacements and forces live on the corners, ``(2, grid, grid)``; strains and stresses in the middle of
+Pixels are bilinear elements with one integration point: the rotated scheme of Willot (2015).
+Displacements and forces are at the corners, ``(2, grid, grid)``; strains and stresses at the centres of
 pixels. A pixel is one unit wide.
 """
 
@@ -24,7 +24,7 @@ def strain_of(displacement: Array) -> Plane:
 
 
 def forces_of(stress: Plane) -> Array:
-    """Return the forces on the corners that hold stresses in balance: the adjoint of `strain_of`."""
+    """Return the forces on the corners that balance stresses: the adjoint of `strain_of`."""
     first = jnp.stack([stress.xx, stress.xy])
     second = jnp.stack([stress.xy, stress.yy])
     wrapped = ((0, 0), (1, 0), (1, 0))
@@ -45,16 +45,14 @@ class Spectrum(NamedTuple):
 def spectrum(grid: int) -> Spectrum:
     """Return the wave vectors for real Fourier transforms over a grid.
 
-    Two displacements strain no pixel: a shift of the whole and, on an even grid, the checkerboard.
-    They have no wave vector, and their inverse is 0.
+    A shift of the whole and, on an even grid, the checkerboard strain no pixel: their inverse is 0.
     """
     first = np.pi * np.fft.fftfreq(grid)[:, None]
     second = np.pi * np.fft.rfftfreq(grid)[None, :]
     x = 2 * np.sin(first) * np.cos(second)
     y = 2 * np.cos(first) * np.sin(second)
     square = x**2 + y**2
-    strained = square > 1e-12
-    inverse = np.divide(1.0, square, out=np.zeros_like(square), where=strained)
+    inverse = np.divide(1.0, square, out=np.zeros_like(square), where=square > 1e-12)
     return Spectrum(x**2 * inverse, x * y * inverse, y**2 * inverse, inverse)
 
 

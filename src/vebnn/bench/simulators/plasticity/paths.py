@@ -13,9 +13,8 @@ AMPLITUDE = 0.02
 def strain_paths(num_paths: int, num_steps: int, rng: np.random.Generator) -> np.ndarray:
     """Return ``(paths, steps, 3)`` strains 11, 22 and 12 (the tensor's shear, half of the angle).
 
-    Every component runs through eight control values, evenly spaced in time: 0, then seven from a
-    uniform distribution on ±0.02, joined by a quadratic spline. The unloaded start is not among the
-    steps. The first of many paths are the same as those of a few.
+    A quadratic spline joins eight control values per component, evenly spaced in time: 0, then seven
+    uniform on ±0.02. The unloaded start is not among the steps. More paths begin with the same ones.
     """
     require_whole("num_paths", num_paths, 0)
     require_whole("num_steps", num_steps, 1)

@@ -1,4 +1,4 @@
-"""What a data set consists of: its sizes, its seed, and all that is drawn from it."""
+"""A data set before it is simulated: its sizes and seed, and the random inputs drawn from them."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
@@ -21,32 +21,21 @@ from vebnn.core.arguments import require_whole
 
 UNITS = {"strain": "1", "stress": "MPa", "centres": "mm", "residual": "yield strain"}
 
-# One stream of random numbers each, so that more of one thing leaves the others as they were.
+# Separate streams of random numbers: more of one kind leaves the others unchanged.
 _ELEMENTS, _TRAIN, _CHOICE, _TEST = range(4)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A data set that is yet to be computed.
+    """The settings of a data set."""
 
-    Args:
-      material: 1 or 2; the second has smaller elements, and therefore more noise.
-      train: paths to learn from, each on one element.
-      test: paths on which the truth is known, because each is run on all elements.
-      sves: elements (stochastic volume elements).
-      grid: pixels along an edge of an element.
-      steps: of every path.
-      seed: of elements and paths. Both materials have the same paths for the same seed.
-      solver: when a step counts as solved.
-    """
-
-    material: int
-    train: int = 1_000
-    test: int = 100
-    sves: int = 50
-    grid: int = 64
-    steps: int = 100
-    seed: int = 0
+    material: int  # 1, or 2 with smaller elements and therefore more noise
+    train: int = 1_000  # training paths, each on one element
+    test: int = 100  # test paths, each on all elements, so that mean and noise are known
+    sves: int = 50  # stochastic volume elements
+    grid: int = 64  # pixels along an edge of an element
+    steps: int = 100  # of every path
+    seed: int = 0  # of elements and paths; both materials have the same paths for the same seed
     solver: Solver = field(default_factory=Solver)
 
     def __post_init__(self) -> None:
@@ -64,14 +53,13 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """What the files of the data set are called."""
+        """Name of the files, without suffix."""
         return f"material_{self.material}"
 
     def description(self) -> dict[str, Any]:
-        """Return all that decides the numbers, as JSON has it."""
+        """Return all settings that decide the numbers, for JSON."""
         solver = self.solver._asdict()
-        # How long to try does not change what is found.
-        del solver["max_newton"]
+        del solver["max_newton"]  # a limit does not change a solution
         return {
             "material": self.name,
             "sizes": {name: getattr(self, name) for name in ("train", "test", "sves", "grid", "steps")},
@@ -92,12 +80,12 @@ class Plan:
 
 
 def versions() -> dict[str, str]:
-    """Return what else may change the last digits."""
+    """Return the versions of the packages that may change the last digits."""
     return {"vebnn": vebnn.__version__, "jax": jax.__version__, "numpy": np.__version__}
 
 
 class Inputs(NamedTuple):
-    """What is drawn at random; rounded to the 32 bits of the file before anything is computed."""
+    """The random inputs, rounded to the 32 bits of the file before the simulation."""
 
     centres: np.ndarray  # (sves, particles, 2), mm
     strain: np.ndarray  # (train, steps, 3)
@@ -106,15 +94,13 @@ class Inputs(NamedTuple):
 
 
 def draw_inputs(plan: Plan) -> Inputs:
-    """Return the elements and paths of a plan; larger plans begin with those of smaller ones."""
+    """Return elements and paths; larger plans begin with those of smaller ones."""
 
     def stream(*purpose: int) -> np.random.Generator:
         return np.random.default_rng((plan.seed, *purpose))
 
-    centres = [
-        place_particles(plan.structure, stream(_ELEMENTS, plan.material, number))
-        for number in range(plan.sves)
-    ]
+    streams = (stream(_ELEMENTS, plan.material, number) for number in range(plan.sves))
+    centres = [place_particles(plan.structure, rng) for rng in streams]
     return Inputs(
         np.array(centres, np.float32),
         strain_paths(plan.train, plan.steps, stream(_TRAIN)).astype(np.float32),
@@ -124,7 +110,7 @@ def draw_inputs(plan: Plan) -> Inputs:
 
 
 def draw_weights(plan: Plan, centres: np.ndarray) -> list[np.ndarray]:
-    """Return how much of every pixel behaves as matrix, one ``(grid, grid)`` per element."""
+    """Return the share of every pixel that behaves as matrix, ``(grid, grid)`` per element."""
     return [
         matrix_weight(particle_fraction(plan.structure, one.astype(np.float64), plan.grid))
         for one in centres

@@ -1,8 +1,8 @@
 """The response of a volume element to a strain path: one compiled program, in double precision.
 
-Newton's method on displacements; every correction by conjugate gradients, preconditioned with the
-exact inverse of a homogeneous element (FFT). The convergence measure is the root mean square of the
-strain that the homogeneous element would answer to the forces out of balance, in yield strains.
+Newton's method on displacements. Conjugate gradients solve for every correction, preconditioned with
+the exact inverse of a homogeneous element (FFT). The residual is the root mean square of the strain by
+which a homogeneous element would answer the unbalanced forces, in yield strains.
 """
 
 from contextlib import AbstractContextManager
@@ -39,30 +39,30 @@ _SHORTEST_STEP = 0.05
 
 
 def double_precision() -> AbstractContextManager[Any]:
-    """Return a context in which JAX counts with 64 bits; outside of it nothing changes."""
-    # Older versions of JAX have it among their experiments.
+    """Return a context in which JAX computes with 64 bits."""
+    # Older versions of JAX keep it in jax.experimental.
     home: Any = jax if hasattr(jax, "enable_x64") else import_module("jax.experimental")
     return home.enable_x64(True)
 
 
 class NotConverged(FloatingPointError):
-    """A step of a path whose forces could not be brought into balance."""
+    """A step of a path could not be solved."""
 
 
 class Solver(NamedTuple):
-    """When a step counts as solved, and how long to try. No setting needs a new compilation."""
+    """Tolerances and limits of the solver. No setting needs a new compilation."""
 
-    tolerance: float = 1e-3  # largest residual: the strain still missing (rms), in yield strains
-    forcing: float = 0.1  # how far conjugate gradients reduce the error of one Newton correction
+    tolerance: float = 1e-3  # largest residual, in yield strains
+    forcing: float = 0.1  # relative error that conjugate gradients leave in a Newton correction
     max_newton: int = 100  # Newton corrections per step before it counts as failed
     max_cg: int = 300  # conjugate-gradient iterations per correction
 
     def check(self) -> None:
-        """Refuse settings that make no sense."""
-        require_number("tolerance", self.tolerance, 0, 1)
-        require_number("forcing", self.forcing, 0, 1)
-        require_whole("max_newton", self.max_newton, 1)
-        require_whole("max_cg", self.max_cg, 1)
+        """Raise ValueError for settings out of range."""
+        for name in ("tolerance", "forcing"):
+            require_number(name, getattr(self, name), 0, 1)
+        for name in ("max_newton", "max_cg"):
+            require_whole(name, getattr(self, name), 1)
 
 
 class Fields(NamedTuple):
@@ -74,7 +74,7 @@ class Fields(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What a path does to an element."""
+    """The response of an element to a path."""
 
     stress: np.ndarray  # (steps, 3): means of 11, 22, 12 over the element, MPa
     residual: np.ndarray  # (steps,): in yield strains
@@ -85,7 +85,7 @@ class Response(NamedTuple):
 
 class _State(NamedTuple):
     displacement: Array
-    increment: Array  # of the last step, from which the next is guessed
+    increment: Array  # of the last step: the first guess for the next one
     history: History
 
 
@@ -93,7 +93,7 @@ class _Trial(NamedTuple):
     """A displacement, and how far it is from balance."""
 
     displacement: Array
-    force: Array  # out of balance
+    force: Array  # unbalanced
     residual: Array  # in yield strains
     stress: Stress
     history: History
@@ -113,30 +113,28 @@ def simulate(
     Args:
       weight: ``(grid, grid)`` share of every pixel that behaves as matrix, from 0 to 1.
       path: ``(steps, 3)`` strains 11, 22, 12.
-      solver: settings.
-      constituents: of the two phases.
+      solver: tolerances and limits.
+      constituents: the two phases.
       name: of the path, for errors.
 
     Raises:
-      NotConverged: if a step is not solved; the sentence names path and step.
-      ValueError: if shapes or values are wrong.
+      NotConverged: if a step is not solved; the message names path and step.
     """
     solver, constituents = solver or Solver(), constituents or Constituents()
     solver.check()
     weight, path = _checked(weight, path)
     with double_precision():
-        stress, residual, newton, cg, fields = jax.tree.map(
-            np.asarray, _run(weight, path, spectrum(len(weight)), solver, constituents)
-        )
-    failed = ~(residual <= solver.tolerance)
+        run = _run(weight, path, spectrum(len(weight)), solver, constituents)
+        response: Response = jax.tree.map(np.asarray, run)
+    failed = ~(response.residual <= solver.tolerance)
     if failed.any():
         step = int(failed.argmax())
         raise NotConverged(
-            f"Step {step + 1} of {name} did not converge: a residual of {residual[step]:.2g} yield "
-            f"strains is left after {newton[step]} Newton iterations, and {solver.tolerance:g} is the "
-            f"most. Raise `max_newton` or take more steps per path."
+            f"Step {step + 1} of {name} did not converge: a residual of {response.residual[step]:.2g} "
+            f"yield strains is left after {response.newton_iterations[step]} Newton iterations, and "
+            f"{solver.tolerance:g} is the most. Raise `max_newton` or take more steps per path."
         )
-    return Response(stress, residual, newton, cg, fields)
+    return response
 
 
 def _checked(weight: np.ndarray, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,16 +155,15 @@ def _checked(weight: np.ndarray, path: np.ndarray) -> tuple[np.ndarray, np.ndarr
 @partial(jax.jit, static_argnames="constituents")
 def _run(
     weight: Array, path: Array, waves: Spectrum, solver: Solver, constituents: Constituents
-) -> tuple[Any, ...]:
+) -> Response:
     try_ = partial(_try, weight=weight, waves=waves, constituents=constituents)
-    nothing = jnp.zeros_like(weight)
-    nowhere = jnp.zeros((2, *weight.shape))
-    start = _State(nowhere, nowhere, History(Plane(nothing, nothing, nothing), nothing))
+    zero, at_rest = jnp.zeros_like(weight), jnp.zeros((2, *weight.shape))
+    start = _State(at_rest, at_rest, History(Plane(zero, zero, zero), zero))
 
     def step(state: _State, mean_strain: Array) -> tuple[_State, Any]:
         attempt = partial(try_, mean_strain=mean_strain, history=state.history)
         solved, newton, cg = _newton(_guess(state, attempt), attempt, waves, solver)
-        # A failed step poisons all that come after it, and ends their loops at once.
+        # NaN after a failed step: the loops of all later steps then end at once.
         good = jnp.where(solved.residual <= solver.tolerance, 1.0, jnp.nan)
         displacement = good * solved.displacement
         after = _State(displacement, displacement - state.displacement, solved.history)
@@ -174,11 +171,11 @@ def _run(
         return after, (mean_stress, solved.residual, newton, cg)
 
     last, (stress, residual, newton, cg) = lax.scan(step, start, path)
-    # At the end of a step, the history is that of its own beginning: nothing flows any more.
+    # From the history at the end of the last step nothing flows any more.
     end = try_(last.displacement, mean_strain=path[-1], history=last.history)
     strain = _strain(last.displacement, path[-1])
     fields = Fields(end.stress, strain, end.history.hardened**2.5)
-    return stress, residual, newton, cg, fields
+    return Response(stress, residual, newton, cg, fields)
 
 
 def _strain(displacement: Array, mean_strain: Array) -> Plane:
@@ -201,14 +198,14 @@ def _try(
     force = -forces_of(Plane(*stress[:3]))
     shear = constituents.matrix.shear
     missing = solve_homogeneous(waves, force, shear, constituents.matrix.lame)
-    # Work of the missing displacement = 2G |missing strain|² of a nearly incompressible solid.
+    # The missing displacement does work 2G |missing strain|² in a nearly incompressible solid.
     square = jnp.vdot(force, missing) / (2 * shear * weight.size)
     residual = jnp.sqrt(square) / constituents.yield_strain
     return _Trial(displacement, force, residual, stress, after, tangent)
 
 
 def _guess(state: _State, attempt: Any) -> _Trial:
-    """Start from what goes on as before, or, where a path turns round, from what is there."""
+    """Return the better of two starts: the last increment once more or, where a path turns, none."""
     onward, still = attempt(state.displacement + state.increment), attempt(state.displacement)
     better = onward.residual < still.residual
     return jax.tree.map(lambda one, other: jnp.where(better, one, other), onward, still)
@@ -228,13 +225,13 @@ def _newton(
         # No more accurate than the step as a whole has to be.
         reduction = jnp.maximum(solver.forcing, 0.5 * solver.tolerance / trial.residual)
         correction, iterations = _conjugate_gradients(trial, waves, reduction, solver.max_cg)
-        return _searched(trial, correction, attempt), newton + 1, cg + iterations
+        return _line_search(trial, correction, attempt), newton + 1, cg + iterations
 
     return lax.while_loop(unsolved, correct, (trial, jnp.int32(0), jnp.int32(0)))
 
 
-def _searched(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
-    """Go along a correction, and back by halves while the residual is larger than before."""
+def _line_search(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
+    """Add a correction; halve it while the residual is larger than before."""
 
     def worse(carry: tuple[_Trial, Array]) -> Array:
         new, length = carry
@@ -251,9 +248,12 @@ def _searched(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
 def _conjugate_gradients(
     trial: _Trial, waves: Spectrum, reduction: Array, max_iterations: Array | int
 ) -> tuple[Array, Array]:
-    """Solve tangent · correction = force; stop when the preconditioned residual is small enough."""
+    """Solve tangent · correction = force; return the correction and the number of iterations.
+
+    Stops by the preconditioned residual, which `jax.scipy.sparse.linalg.cg` does not offer.
+    """
     tangent = trial.tangent
-    # A reference as soft as the element has become, on average.
+    # A homogeneous reference with the mean tangent of the element.
     shear = jnp.mean(tangent.double_shear - 0.5 * tangent.softening) / 2
     precondition = partial(solve_homogeneous, waves, shear=shear, lame=jnp.mean(tangent.lame))
     first = precondition(trial.force)
@@ -269,13 +269,8 @@ def _conjugate_gradients(
         solution, left = solution + length * direction, left - length * image
         preconditioned = precondition(left)
         new_work = jnp.vdot(left, preconditioned)
-        return (
-            solution,
-            left,
-            preconditioned + new_work / work * direction,
-            new_work,
-            iteration + 1,
-        )
+        direction = preconditioned + new_work / work * direction
+        return solution, left, direction, new_work, iteration + 1
 
     start = jnp.zeros_like(first), trial.force, first, work, jnp.int32(0)
     solution, *_, iterations = lax.while_loop(unsolved, improve, start)

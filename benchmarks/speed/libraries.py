@@ -1,4 +1,4 @@
-"""Libraries that do something comparable."""
+"""Comparable libraries."""
 
 import logging
 import tempfile
@@ -76,7 +76,7 @@ def posteriors(case: Case, step: int) -> tuple[Callable[[], Any], int]:
 
 
 def ngboost(case: Case) -> tuple[Callable[[], Any], int]:
-    """Return a fit of NGBoost as it comes."""
+    """Return a fit of NGBoost with its defaults."""
     from ngboost import NGBRegressor
 
     x, y = case.data()

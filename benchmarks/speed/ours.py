@@ -12,14 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.speed.cases import Case
 from benchmarks.speed.whole_fits import settings_of
 from vebnn import GRU, MLP, PSGLD, JointRegressor, VeBNNRegressor
-from vebnn.core.types import Dataset
+from vebnn.core.types import NoisyDataset, ResidualDataset
 from vebnn.core.workers import spread
 from vebnn.inference import Ensemble, Problem
 from vebnn.inference.evaluation import moments
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.networks.adapters import build_networks
-from vebnn.strategies.cooperative.variance import Residuals, train_variance
+from vebnn.networks import Network, build_networks
+from vebnn.strategies.cooperative.variance import train_variance
 from vebnn.training import SILENT, Objective, Training, all_rows, train
 
 KEY = jax.random.key(0)
@@ -99,27 +98,18 @@ def sampling(case: Case, draws: int) -> Callable[[], Any]:
 
 def prediction(case: Case, draws: int, rows: int) -> Callable[[], Any]:
     """Return mean and variance over draws for some rows."""
-    params, skeleton = _networks(case, case.widths, case.outputs, draws)
-    params = jax.device_get(params)
+    networks = jax.device_get(_networks(case, case.widths, case.outputs, draws))
     x, _ = replace(case, rows=rows).data()
-    return lambda: moments(skeleton, params, x)
+    return lambda: moments(networks, x)
 
 
 def _variance(case: Case, num_epochs: int) -> Callable[[], Any]:
     x, y = case.data()
-    starts, skeleton = _networks(case, case.variance_widths, 2 * case.outputs, 1)
-    data = Dataset(x, y, np.ones_like(y), np.zeros_like(y))
+    start = _networks(case, case.variance_widths, 2 * case.outputs, 1)
+    residuals = ResidualDataset(x, y**2, np.ones_like(y), np.zeros_like(y))
+    settings = Training(num_epochs, batch_size=case.batch)
     return lambda: train_variance(
-        KEY,
-        skeleton,
-        VARIANCE_HEADS["gamma_rate"],
-        starts,
-        data,
-        Residuals(y**2, np.zeros_like(y)),
-        Training(num_epochs, batch_size=case.batch),
-        rescale=False,
-        posterior=None,
-        stage=SILENT,
+        KEY, start, "gamma_rate", residuals, settings, rescaled=False, stage=SILENT
     )
 
 
@@ -136,18 +126,18 @@ def _sampler(case: Case, kept: int, thinning: int, burn_in: int, chains: int) ->
 
 def _sampling(case: Case, sampler: PSGLD) -> Callable[[], Any]:
     objective, starts, data = _problem(case, sampler.num_chains)
-    problem = Problem(objective, data, lambda keys: starts, starts, np.arange(8), None)
+    problem = Problem(objective, data, lambda keys: starts, starts, np.arange(8))
     return lambda: sampler.run(KEY, problem, SILENT)
 
 
-def _problem(case: Case, runs: int) -> tuple[Objective, Any, Dataset]:
+def _problem(case: Case, runs: int) -> tuple[Objective, Network, NoisyDataset]:
     x, y = case.data()
-    starts, skeleton = _networks(case, case.widths, case.outputs, runs)
-    objective = Objective(GaussianNoiseGiven(skeleton), IsotropicPrior(np.float32(1)))
-    return objective, starts, Dataset(x, y, np.ones_like(y), np.full_like(y, 0.1))
+    starts = _networks(case, case.widths, case.outputs, runs)
+    objective = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(1)))
+    return objective, starts, NoisyDataset(x, y, np.ones_like(y), np.full_like(y, 0.1))
 
 
-def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> tuple[Any, Any]:
+def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> Network:
     recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation, case.dropout)
     keys = jax.random.split(KEY, runs)
     return build_networks(recipe, case.shape, out_size, keys, steps=case.shape[:-1])

@@ -6,7 +6,6 @@ import pytest
 from tests.support.linear import assert_predictions, flatten, rescaled
 from vebnn.core.prng import standard_normal
 from vebnn.inference import SGLD
-from vebnn.inference.step_size import largest_curvature
 from vebnn.training import SILENT, TrainingDiverged
 
 
@@ -37,11 +36,6 @@ def test_posterior_of_conjugate_linear_regression(linear, key: jax.Array) -> Non
     # A tenth: noticeable here, so that the formula in the docstring is put to the test.
     assert 1.05 < (np.diag(widened) / np.diag(linear.covariance)).max() < 1.2
     assert_predictions(flatten(posterior.draws), linear.mean, widened)
-
-
-def test_curvature_is_the_largest_eigenvalue(linear, key: jax.Array) -> None:
-    expected = np.linalg.eigvalsh(np.linalg.inv(linear.covariance)).max()
-    assert largest_curvature(key, linear.problem, 3) == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(("rows", "noise"), [(50, 1e-4), (50, 1.0), (5_000, 1e-4), (5_000, 1.0)])

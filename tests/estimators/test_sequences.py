@@ -165,7 +165,7 @@ def test_mc_dropout_draws_masks_of_a_gru(padded, tmp_path):
 
 
 def test_the_noise_of_a_gru_is_learned_by_a_gru():
-    assert VeBNNRegressor(GRU((32,)))._settings(10).variance_network == GRU((8, 8))
+    assert VeBNNRegressor(GRU((32,)))._strategy(10).variance_network == GRU((8, 8))
 
 
 def test_weights_of_inputs_by_hand():

@@ -273,7 +273,7 @@ def test_fit_calibrates_on_the_rows_held_out(rows, kept, method):
     np.testing.assert_array_equal(std, after.std)
     with pytest.raises(NotFittedError):
         clone(model).calibrate(X[KEPT], y[KEPT])
-    # Another fit knows nothing of the old one's errors.
+    # Another fit drops the calibration of the one before.
     assert model.fit(X[TRAINED], y[TRAINED], **held_out, calibrate=False).calibration_ is None
 
 

@@ -9,7 +9,7 @@ from sklearn.utils import estimator_checks
 
 from tests.support.settings import Stay, quick_joint
 from vebnn import MLP, JointRegressor
-from vebnn.inference import Engine, Posterior, early_stopping
+from vebnn.inference import Engine, Posterior, engine
 from vebnn.inference.engine import PointEngine
 from vebnn.strategies.joint import LOSSES, algorithm
 
@@ -95,9 +95,8 @@ def test_every_loss_can_be_minimised(loss, inference):
 
 
 def forbid_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in (algorithm, early_stopping):
-        monkeypatch.setattr(place, "train", lambda *_, **__: pytest.fail("trained"))
-    monkeypatch.setattr(early_stopping, "train_and_refit", lambda *_, **__: pytest.fail("trained"))
+    for place, name in ((algorithm, "train"), (engine, "train_to_best_epoch")):
+        monkeypatch.setattr(place, name, lambda *_, **__: pytest.fail("trained"))
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def test_saved_models_predict_the_same(model, padded, tmp_path):
     np.testing.assert_array_equal(loaded.diagnostics_.r_hat, model.diagnostics_.r_hat)
 
 
-def test_clones_are_not_fitted_and_interrupted_fits_go_on(model, padded, tmp_path, monkeypatch):
+def test_clones_are_not_fitted_and_interrupted_fits_are_resumed(model, padded, tmp_path, monkeypatch):
     again = clone(model).set_params(checkpoint=tmp_path / "stages")
     assert not hasattr(again, "fitted_")
     assert again.network == model.network

@@ -250,7 +250,7 @@ def test_predictions_can_be_pickled(model, data):
     np.testing.assert_array_equal(same.std, prediction.std)
 
 
-def test_double_precision_is_welcome():
+def test_double_precision_works():
     code = """
 import jax; jax.config.update("jax_enable_x64", True)
 import numpy as np

@@ -23,12 +23,7 @@ class CounterState(NamedTuple):
 class Counter(ChainSampler):
     """Add the step size to every parameter at each step, so that a draw has the number of its step."""
 
-    num_samples: int
-    burn_in: int
-    thinning: int
-    num_chains: int = 1
     step_size: float = 1.0
-    decay: float = 1.0
     batch_size: int = 1_000
 
     def init(self, position: Array) -> CounterState:

@@ -37,16 +37,23 @@ def test_safe_steps_widen_the_steepest_direction_by_a_tenth(num_batches: int) ->
     assert excess < 0.1
 
 
-@pytest.mark.parametrize("kind", [SGLD, SGHMC])
-def test_an_open_step_size_is_that_of_the_curvature_after_the_pilot(
-    kind, linear, key: jax.Array, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used, seen = [], []
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> list:
+    """Step sizes and problems of the chains that would be run."""
+    runs: list = []
 
     def keep(key, sampler, problem, stage, *, step_size):
-        used.append((step_size, problem))
+        runs.append((step_size, problem))
 
     monkeypatch.setattr(module, "sample_chains", keep)
+    return runs
+
+
+@pytest.mark.parametrize("kind", [SGLD, SGHMC])
+def test_an_open_step_size_is_that_of_the_curvature_after_the_pilot(
+    kind, linear, key: jax.Array, monkeypatch: pytest.MonkeyPatch, used: list
+) -> None:
+    seen = []
     monkeypatch.setattr(
         module, "largest_curvature", lambda _, problem, __: seen.append(problem) or 50.0
     )
@@ -63,18 +70,29 @@ def test_an_open_step_size_is_that_of_the_curvature_after_the_pilot(
 
 @pytest.mark.parametrize("kind", [SGLD, SGHMC])
 def test_a_given_step_size_needs_no_pilot(
-    kind, linear, key: jax.Array, monkeypatch: pytest.MonkeyPatch
+    kind, linear, key: jax.Array, monkeypatch: pytest.MonkeyPatch, used: list
 ) -> None:
-    used = []
-
-    def keep(key, sampler, problem, stage, *, step_size):
-        used.append((step_size, problem))
-
-    monkeypatch.setattr(module, "sample_chains", keep)
     monkeypatch.setattr(module, "largest_curvature", lambda *_: pytest.fail("measured"))
     problem = linear.problem
     kind(**CHAINS, step_size=1e-3).run(key, problem, SILENT)
     assert used == [(1e-3, problem)]
+
+
+@pytest.mark.parametrize(("kind", "burn_in"), [(SGLD, 100), (SGHMC, 500)])
+@pytest.mark.parametrize(("rows", "noise"), [(50, 1e-4), (50, 1.0), (5_000, 1e-4), (5_000, 1.0)])
+def test_an_open_step_size_suits_any_number_of_rows_and_any_noise(
+    linear, key: jax.Array, kind, burn_in: int, rows: int, noise: float
+) -> None:
+    data, precision = rescaled(linear, rows, noise)
+    sampler = kind(num_samples=100, burn_in=burn_in, thinning=5, num_chains=4, pilot=300)
+    posterior = sampler.run(key, linear.problem._replace(data=data), SILENT)
+    draws = flatten(posterior.draws).astype(float)
+    ratio = draws.std((0, 1)) / np.sqrt(np.diag(np.linalg.inv(precision)))
+    # Not a tuned sampler, but one that neither freezes nor diverges.
+    assert (ratio > 0.7).all()
+    assert (ratio < 1.4).all()
+    if kind is SGHMC:
+        assert posterior.info["kinetic_temperature"].shape == (4,)
 
 
 @pytest.mark.parametrize("pilot", [0, 1.5])

@@ -142,7 +142,7 @@ def test_integers_booleans_and_random_keys_serve_the_call() -> None:
     np.testing.assert_allclose(evaluate(network, X[None])[0], expected, rtol=1e-5)
 
 
-def test_a_stack_has_one_copy_of_what_is_not_a_weight() -> None:
+def test_a_stack_has_one_copy_of_arrays_that_are_not_weights() -> None:
     networks = build(selected(), count=3)
     assert networks.structure.module.module.columns.shape == (2,)
 

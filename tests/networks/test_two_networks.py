@@ -110,6 +110,6 @@ def test_a_network_of_ones_own_may_hold_arrays(key: jax.Array) -> None:
     assert sorted(networks.weights.mean.module.weight[1].ravel()) == sorted(own.weight.ravel())
 
 
-def test_what_is_no_network_is_refused() -> None:
+def test_an_object_that_is_no_network_is_refused() -> None:
     with pytest.raises(TypeError, match="must be a recipe"):
         Separate(MEAN, 3, 2)

@@ -1,5 +1,7 @@
 """The rows of one fit, and the random keys of its steps."""
 
+from types import SimpleNamespace
+
 import jax
 import numpy as np
 import pytest
@@ -19,8 +21,8 @@ def sequences(rng):
 
 
 def make(data, held_out=None, num_folds=3):
-    key = jax.random.key(0)
-    return FitData.make(key, data, held_out, num_folds=num_folds, validation_fraction=0.25)
+    settings = SimpleNamespace(validation_fraction=0.25)
+    return FitData.make(jax.random.key(0), settings, data, held_out, num_folds)
 
 
 def test_every_purpose_and_round_has_a_key_of_its_own():

@@ -35,7 +35,7 @@ def test_the_surplus_of_a_fleet_is_one_program_however_many_arrays(compiled: lis
     assert programs(12) == programs(2) > 0
 
 
-def test_map_runs_passes_what_is_no_array() -> None:
+def test_map_runs_passes_values_that_are_not_arrays() -> None:
     results = map_runs(lambda shared, run: shared[0](run) + shared[1], (jnp.sin, 2.0), np.zeros(3))
     np.testing.assert_allclose(results, 2.0)
 

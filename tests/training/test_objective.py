@@ -52,6 +52,6 @@ def test_monitor_is_a_weighted_mean(linear) -> None:
     density = 0.5 * (np.log(2 * np.pi * variance) + residual**2 / variance)
     expected = np.average(density, weights=linear.data.weight)
     np.testing.assert_allclose(eqx.filter_jit(monitor)(network, linear.data), expected, rtol=1e-5)
-    # Rows that stand for nothing change nothing.
+    # Padding changes nothing.
     padded = take(jax.tree.map(jnp.asarray, linear.data), pad_rows([np.arange(61), np.arange(70)])[0])
     np.testing.assert_allclose(eqx.filter_jit(monitor)(network, padded), expected, rtol=1e-5)

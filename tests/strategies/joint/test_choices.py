@@ -33,7 +33,7 @@ def test_the_best_of_all_trials_is_chosen(chosen):
     assert chosen.learning_rate_ > 1e-7
 
 
-def test_what_was_chosen_is_what_is_trained(chosen, sine):
+def test_the_chosen_settings_are_those_of_the_training(chosen, sine):
     X, y = sine
     settings = {"beta": chosen.beta_, "training": replace(BRIEF, learning_rate=chosen.learning_rate_)}
     alone = quick_joint(loss="beta_nll", **settings).fit(X, y)

@@ -136,11 +136,3 @@ def test_capabilities(name: str) -> None:
     assert engine.needs_likelihood == (name not in ("map", "ensemble", "mc_dropout"))
     assert engine.needs_dropout == (name == "mc_dropout")
     assert engine.mean_field == (name == "bbb")
-
-
-def test_an_engine_without_run_cannot_be_made() -> None:
-    class Idle(Engine):
-        pass
-
-    with pytest.raises(TypeError, match=r"abstract method '?run"):
-        Idle()

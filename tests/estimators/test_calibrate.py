@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from tests.support.settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import CALIBRATIONS, CommonFactor
+from vebnn.inference import Engine
 from vebnn.metrics import coverage
 from vebnn.serialization.folders import MODEL
 
@@ -286,7 +287,7 @@ def test_known_measurement_errors_are_part_of_the_noise(model, kept):
     assert asdict(model.calibration_) == asdict(CommonFactor.learn(y, *parts))
 
 
-class Untouched:
+class Untouched(Engine):
     """An engine that must not be run."""
 
     def run(self, *_):

@@ -88,10 +88,3 @@ def test_chains_differ_and_are_reproducible(linear) -> None:
     )
     assert not np.allclose(draws[0], draws[1])
     assert not np.allclose(draws[1], draws[2])
-
-
-def test_starts_are_reused_in_turn_for_more_chains(linear) -> None:
-    two = linear.problem._replace(starts=jax.tree.map(lambda leaf: leaf[:2], linear.starts))
-    starts = flatten(two.warm_starts(5))
-    np.testing.assert_array_equal(starts[[0, 1, 4]], flatten(linear.starts)[[0, 1, 0]])
-    np.testing.assert_array_equal(starts[2:4], starts[:2])

@@ -11,7 +11,6 @@ from vebnn.bench.experiments.uci_settings import (
 from vebnn.bench.forecasts import Forecast
 from vebnn.bench.methods import ALL, METHODS
 from vebnn.networks import MLP
-from vebnn.presets import paper
 from vebnn.training import Training
 
 
@@ -35,11 +34,6 @@ def test_the_paper_trains_for_as_long_as_it_says() -> None:
     assert cooperative["rounds"] == 2
     sampler = cooperative["inference"]
     assert (sampler.num_samples, sampler.burn_in, sampler.thinning) == (150, 5_000, 100)
-
-
-def test_bbb_has_a_small_network_on_the_toy_data() -> None:
-    assert paper("toy", "bbb")["network"] == MLP((50,), "tanh")
-    assert paper("toy", "psgld")["network"] == MLP((256, 256), "tanh")
 
 
 def test_quick_is_a_quarter() -> None:

@@ -30,7 +30,7 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
     """No test needs the network, or finds what this machine's user has downloaded."""
     nowhere = tmp_path_factory.getbasetemp() / "no-cache"
     monkeypatch.setattr("vebnn.datasets.uci.cache_folder", lambda: nowhere)
-    monkeypatch.setenv("VEBNN_UCI_URL", "http://127.0.0.1:9")  # nobody listens to the discard port
+    monkeypatch.setenv("VEBNN_UCI_URL", "http://127.0.0.1:9")  # the discard port is closed
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -65,7 +65,7 @@ def compiled() -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session")
 def alloys_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of rows as people have them."""
+    """A CSV file with numbers, categories and missing values."""
     path = tmp_path_factory.mktemp("alloys") / "alloys.csv"
     alloys().to_csv(path, index=False)
     return path

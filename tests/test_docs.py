@@ -17,6 +17,7 @@ import typer
 import vebnn
 from alloys import alloys
 from tests.support.commands import run
+from tests.support.linear import flatten
 from vebnn.cli.main import commands
 from vebnn.training import SILENT
 
@@ -115,8 +116,7 @@ def sgld(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 def test_engine_of_the_contributors_guide_finds_the_posterior(sgld: ModuleType, linear, key) -> None:
     engine = sgld.SGLD(num_samples=400, burn_in=500, thinning=20, num_chains=2, step_size=5e-4)
     posterior = engine.run(key, linear.problem, SILENT)
-    weights, biases = posterior.draws.weights[0][..., 0, :], posterior.draws.biases[0]
-    draws = np.concatenate([weights, biases], axis=-1).reshape(-1, 3)
+    draws = flatten(posterior.draws).reshape(-1, 3)
     std = np.sqrt(np.diag(linear.covariance))
     assert posterior.markov
     # 800 draws, nearly independent: four standard errors are about 0.15 standard deviations.

@@ -35,7 +35,7 @@ def test_a_name_is_one_specification(name: str) -> None:
     model = method.make()
     assert type(model) is {"joint": JointRegressor, "cooperative": VeBNNRegressor}[method.strategy]
     # All arguments are right, and the engine is the one that the name says.
-    engine = model._settings(num_rows=50).engine
+    engine = model._strategy(num_rows=50).engine
     expected = "ensemble" if method.engine is None else ENGINE_NAMES[method.engine]
     assert isinstance(engine, ENGINES[expected])
     assert method.engine is None or method.engine in name

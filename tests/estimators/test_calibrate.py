@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from tests.support.settings import QUICK, quick, quick_joint, quick_mixture
 from vebnn import GRU, JointRegressor, Training, VeBNNRegressor
 from vebnn.calibration import CALIBRATIONS, CommonFactor
+from vebnn.inference import Engine
 from vebnn.metrics import coverage
 from vebnn.serialization.folders import MODEL
 
@@ -273,7 +274,7 @@ def test_fit_calibrates_on_the_rows_held_out(rows, kept, method):
     np.testing.assert_array_equal(std, after.std)
     with pytest.raises(NotFittedError):
         clone(model).calibrate(X[KEPT], y[KEPT])
-    # Another fit knows nothing of the old one's errors.
+    # Another fit drops the calibration of the one before.
     assert model.fit(X[TRAINED], y[TRAINED], **held_out, calibrate=False).calibration_ is None
 
 
@@ -286,7 +287,7 @@ def test_known_measurement_errors_are_part_of_the_noise(model, kept):
     assert asdict(model.calibration_) == asdict(CommonFactor.learn(y, *parts))
 
 
-class Untouched:
+class Untouched(Engine):
     """An engine that must not be run."""
 
     def run(self, *_):

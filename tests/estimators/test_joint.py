@@ -1,5 +1,7 @@
 """The joint baselines as an estimator: networks of all kinds, and sentences for wrong arguments."""
 
+from dataclasses import dataclass
+
 import jax
 import numpy as np
 import pytest
@@ -7,14 +9,15 @@ from sklearn.utils import estimator_checks
 
 from tests.support.settings import Stay, quick_joint
 from vebnn import MLP, JointRegressor
-from vebnn.strategies import joint
+from vebnn.inference import Engine, Posterior, engine
+from vebnn.strategies.joint import LOSSES, algorithm
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
 def test_noise_may_have_a_network_of_its_own(held, tmp_path):
     model = quick_joint(variance_head="separate", variance_network=MLP((3,), "tanh")).fit(**held)
-    network = model.fitted_.posterior.draws
+    network = model.fitted_.posterior.draws.weights
     assert network.mean.weights[0].shape == (1, 1, 5, 2)
     assert network.rest.weights[0].shape == (1, 1, 3, 2)
     prediction = model.predict_distribution(held["X"])
@@ -70,22 +73,70 @@ def test_another_fit_has_other_targets(sine):
     ],
 )
 def test_arguments_follow_scikit_learn(check):
-    # The rest of its suite is about what all estimators here share: see test_sklearn_contract.py.
+    # The rest of its suite is about what all estimators share: see tests/contracts/test_sklearn.py.
     check("JointRegressor", quick_joint())
 
 
 @pytest.mark.parametrize("loss", ["beta_nll", "evidential"])
 @pytest.mark.parametrize("inference", ["psgld", "sgld", "sghmc", "nuts", "bbb"])
-def test_what_is_no_likelihood_is_not_sampled(loss, inference, sine):
-    with pytest.raises(ValueError, match=f"'{loss}' is no likelihood, so .* would sample nothing"):
+def test_a_loss_that_is_no_likelihood_is_not_sampled(loss, inference, sine):
+    with pytest.raises(
+        ValueError, match=f"'{loss}' is no likelihood, so .* has no posterior to sample"
+    ):
         quick_joint(loss=loss, inference=inference).fit(*sine)
 
 
 @pytest.mark.parametrize("inference", [None, "map", "ensemble", "mc_dropout"])
-@pytest.mark.parametrize("loss", joint.LOSSES)
-def test_everything_can_be_optimised(loss, inference):
-    settings = JointRegressor(loss=loss, inference=inference)._settings(num_rows=20)
-    assert settings.head(0.5).parts == {"mse": 1, "evidential": 4}.get(loss, 2)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_can_be_minimised(loss, inference):
+    strategy = JointRegressor(loss=loss, inference=inference)._strategy(num_rows=20)
+    assert strategy.head(0.5).parts == {"mse": 1, "evidential": 4}.get(loss, 2)
+
+
+def forbid_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, name in ((algorithm, "train"), (engine, "train_to_best_epoch")):
+        monkeypatch.setattr(place, name, lambda *_, **__: pytest.fail("trained"))
+
+
+@dataclass(frozen=True)
+class Minimises(Engine):
+    """A user's own engine that minimises: two members, kept at their warm starts."""
+
+    needs_likelihood = False
+
+    def run(self, key, problem, stage):
+        draws = jax.tree.map(lambda leaf: leaf[:, None], problem.warm_starts(self.num_starts))
+        return Posterior(draws, np.zeros((self.num_starts, 1)), False, {})
+
+    @property
+    def num_starts(self):
+        return 2
+
+
+@dataclass(frozen=True)
+class Follows(Engine):
+    """A user's own engine that follows the gradient of a log posterior."""
+
+    def run(self, key, problem, stage):
+        pytest.fail("run")
+
+
+@pytest.mark.parametrize("loss", ["beta_nll", "evidential"])
+def test_an_engine_of_ones_own_that_minimises_takes_every_loss(loss, sine):
+    prediction = quick_joint(loss=loss, inference=Minimises()).fit(*sine).predict_distribution(sine[0])
+    assert prediction.draws.shape == (2, 60)
+    assert np.isfinite(prediction.std).all()
+    assert (prediction.epistemic_std > 0).all()
+
+
+@pytest.mark.parametrize("loss", ["beta_nll", "evidential"])
+def test_an_engine_of_ones_own_that_needs_a_likelihood_is_refused(loss, sine, monkeypatch):
+    forbid_training(monkeypatch)
+    sentence = f"'{loss}' is no likelihood, so Follows has no posterior to sample. Use loss=\"nll\""
+    with pytest.raises(ValueError, match=sentence):
+        quick_joint(loss=loss, inference=Follows()).fit(*sine)
+    # With a likelihood it may sample.
+    assert quick_joint(loss="nll", inference=Follows())._strategy(60).engine == Follows()
 
 
 @pytest.mark.parametrize(
@@ -115,12 +166,12 @@ def test_everything_can_be_optimised(loss, inference):
     ],
 )
 def test_wrong_arguments_get_a_sentence_before_training(change, sentence, sine, monkeypatch):
-    monkeypatch.setattr(joint, "train", lambda *_, **__: pytest.fail("trained"))
+    forbid_training(monkeypatch)
     with pytest.raises((ValueError, TypeError), match=sentence):
         quick_joint(**change).fit(*sine)
 
 
-def test_evidential_has_no_place_for_measurement_errors(sine, monkeypatch):
-    monkeypatch.setattr(joint, "train", lambda *_, **__: pytest.fail("trained"))
-    with pytest.raises(ValueError, match=r"no place for known measurement errors. Got `y_std`"):
+def test_evidential_refuses_measurement_errors(sine, monkeypatch):
+    forbid_training(monkeypatch)
+    with pytest.raises(ValueError, match=r"cannot use known measurement errors. Got `y_std`"):
         quick_joint(loss="evidential").fit(*sine, y_std=np.ones(60))

@@ -131,7 +131,7 @@ def test_a_loaded_model_predicts_the_same_bits(two_outputs, data, tmp_path):
     np.testing.assert_array_equal(loaded.start_nll_, two_outputs.start_nll_)
 
 
-def test_rows_of_weight_zero_teach_nothing(data):
+def test_rows_of_weight_zero_do_not_count(data):
     X, y = data
     weight = np.concatenate([np.ones(NUM_ROWS - 30), np.zeros(30)])
 
@@ -186,7 +186,7 @@ def test_known_measurement_error_is_not_learned_again(data):
     model = quick_mixture().fit(X, noisy, y_std=y_std)
     modes = model.predict_distribution(X).modes
     unaware = quick_mixture().fit(X, noisy).predict_distribution(X).modes
-    # The narrow branch has √(1 + 2²) = 2.2 for those who do not know.
+    # Without the known error, the narrow branch has a std of √(1 + 2²) = 2.2.
     assert unaware.aleatoric_std.mean(1).min() == pytest.approx(2.2, rel=0.2)
     assert modes.aleatoric_std.mean(1).min() < unaware.aleatoric_std.mean(1).min() - 0.3
     again = model.predict_distribution(X, y_std=y_std).modes

@@ -111,7 +111,7 @@ def test_saving_again_replaces_the_model_and_leaves_nothing_else(model, X, folde
 
 
 @pytest.mark.parametrize("beside", [[], ["model.json"], ["model.json", "weights.safetensors"]])
-def test_other_peoples_files_are_not_overwritten(model, tmp_path, beside):
+def test_other_files_are_not_overwritten(model, tmp_path, beside):
     (tmp_path / "thesis.tex").write_text("months of work")
     for name in beside:
         (tmp_path / name).write_text("{}")
@@ -121,14 +121,14 @@ def test_other_peoples_files_are_not_overwritten(model, tmp_path, beside):
 
 
 @pytest.mark.parametrize("name", ["model.json", "weights.safetensors"])
-def test_a_truncated_file_is_found_out(folder, name):
+def test_a_truncated_file_is_refused(folder, name):
     path = folder / name
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match="truncated"):
         VeBNNRegressor.load(folder)
 
 
-def test_an_edited_weight_is_found_out(folder):
+def test_an_edited_weight_is_refused(folder):
     arrays = load_file(folder / "weights.safetensors")
     first = min(name for name in arrays if name.startswith("draws/"))
     arrays[first] = arrays[first] + 1
@@ -137,7 +137,7 @@ def test_an_edited_weight_is_found_out(folder):
         VeBNNRegressor.load(folder)
 
 
-def test_an_edited_description_is_found_out(folder):
+def test_an_edited_description_is_refused(folder):
     path = folder / "model.json"
     description = json.loads(path.read_text())
     description["model"]["facts"]["n_features_in_"] = 4

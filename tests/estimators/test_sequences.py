@@ -1,4 +1,4 @@
-"""Sequences from padding to prediction: what pads a sequence counts nowhere."""
+"""Sequences from padding to prediction: padding changes nothing."""
 
 import jax
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from vebnn import GRU, PSGLD, JointRegressor, MCDropout, Training, VeBNNRegressor
-from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, pad_sequences
+from vebnn.estimators.preprocessing import pad_sequences
 
 SHORT = Training(num_epochs=25, learning_rate=1e-2)
 SETTINGS = {
@@ -135,7 +135,7 @@ def test_saved_models_predict_the_same(model, padded, tmp_path):
     np.testing.assert_array_equal(loaded.diagnostics_.r_hat, model.diagnostics_.r_hat)
 
 
-def test_clones_are_not_fitted_and_interrupted_fits_go_on(model, padded, tmp_path, monkeypatch):
+def test_clones_are_not_fitted_and_interrupted_fits_are_resumed(model, padded, tmp_path, monkeypatch):
     again = clone(model).set_params(checkpoint=tmp_path / "stages")
     assert not hasattr(again, "fitted_")
     assert again.network == model.network
@@ -144,7 +144,7 @@ def test_clones_are_not_fitted_and_interrupted_fits_go_on(model, padded, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vebnn.strategies.cooperative.algorithm.train_variance", interrupted)
+        patch.setattr("vebnn.strategies.cooperative.steps.train_variance", interrupted)
         with pytest.raises(KeyboardInterrupt):
             again.fit(*padded)
     assert list((tmp_path / "stages").iterdir())
@@ -165,31 +165,7 @@ def test_mc_dropout_draws_masks_of_a_gru(padded, tmp_path):
 
 
 def test_the_noise_of_a_gru_is_learned_by_a_gru():
-    assert VeBNNRegressor(GRU((32,)))._settings(10).variance_network == GRU((8, 8))
-
-
-def test_weights_of_inputs_by_hand():
-    target = np.array([[[1.0], [np.nan], [2.0], [np.nan]], [[1.0], [np.nan], [np.nan], [np.nan]]])
-    weight = entry_weight([2.0, 3.0], target)
-    np.testing.assert_array_equal(weight[..., 0], [[2, 0, 2, 0], [3, 0, 0, 0]])
-    x = np.array([[[1.0], [5.0], [3.0], [np.nan]], [[2.0], [np.nan], [np.nan], [np.nan]]])
-    # The second step of the first sequence is history of the third.
-    by_step = input_weight(weight, x)
-    np.testing.assert_array_equal(by_step, [[2, 2, 2, 0], [3, 0, 0, 0]])
-    units = Standardiser.learn(x, by_step)
-    repeated = [1, 1, 5, 5, 3, 3, 2, 2, 2]
-    np.testing.assert_allclose(units.centre, np.mean(repeated))
-    np.testing.assert_allclose(units.scale, np.std(repeated))
-
-
-def test_sequences_are_padded_at_their_end():
-    padded = pad_sequences([[1.0, 2.0], [3.0]])
-    np.testing.assert_array_equal(padded[..., 0], [[1, 2], [3, np.nan]])
-    for wrong in ([], [np.zeros((2, 3, 4))]):
-        with pytest.raises(ValueError, match=r"must be arrays of shape \(time, features\), at least"):
-            pad_sequences(wrong)
-    with pytest.raises(ValueError, match=r"the same features\. Got \[2, 3\] of them"):
-        pad_sequences([np.zeros((4, 2)), np.zeros((4, 3))])
+    assert VeBNNRegressor(GRU((32,)))._strategy(10).variance_network == GRU((8, 8))
 
 
 def _holes(X, y):
@@ -201,7 +177,7 @@ def _holes(X, y):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (_holes, r"NaN where a target counts or before it.*Got NaN in X\[2, 3\]"),
+        (_holes, r"NaN only in the padding at the end of a sequence.*Got NaN in X\[2, 3\]"),
         (lambda X, y: (X, y * [1, np.nan]), r"Every output of `y` needs at least one number"),
         (
             lambda X, y: (X, y[..., 0]),

@@ -17,9 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import vebnn
-from tests.support.settings import QUICK, Stay, quick
+from tests.support.settings import QUICK, Stay, quick, quick_joint, quick_mixture
 from vebnn import MAP, MLP, PSGLD, Ensemble, Training, VeBNNRegressor
-from vebnn.estimators.preprocessing import Standardiser
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -150,10 +149,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(model, data, failure, monke
         fresh.predict(X)
 
 
-def test_a_column_of_equal_numbers_says_nothing(data):
-    # The mean of many times 0.1 is not quite 0.1, and the difference must not become a scale.
-    values = np.column_stack([np.full(100_000, 0.1), np.linspace(0, 1, 100_000)])
-    assert Standardiser.learn(values).scale[0] == 1
+def test_a_constant_column_is_ignored(data):
     X, y = data
     model = quick().fit(np.column_stack([X, np.full(120, 0.1)]), y)
     new = model.predict(np.column_stack([X, np.full(120, 0.2)]))
@@ -192,7 +188,7 @@ def test_held_out_rows_reach_the_engine_with_all_their_noise(data):
     model = quick(inference=engine).fit(X[:80], y[:80], y_std=np.full(80, 3.0), **held_out)
     (problem,) = engine.problems
     noise = model.predict_distribution(X[80:], y_std=3.0 * np.ones(40)).aleatoric_variance
-    found = problem.held_out.variance[:, 0] * model.y_units_.scale**2
+    found = problem.held_out.noise_variance[:, 0] * model.y_units_.scale**2
     np.testing.assert_allclose(found, noise, rtol=1e-4)
 
 
@@ -250,7 +246,7 @@ def test_predictions_can_be_pickled(model, data):
     np.testing.assert_array_equal(same.std, prediction.std)
 
 
-def test_double_precision_is_welcome():
+def test_double_precision_works():
     code = """
 import jax; jax.config.update("jax_enable_x64", True)
 import numpy as np
@@ -292,6 +288,23 @@ def test_five_rows_are_enough():
 def test_wrong_arguments_get_a_sentence(data, change, sentence):
     with pytest.raises(ValueError, match=sentence):
         quick(**change).fit(*data)
+
+
+class Duck:
+    """Something with a method ``run`` that is no engine."""
+
+    def run(self, key, problem, stage):
+        pytest.fail("run")
+
+    def __repr__(self):
+        return "Duck()"
+
+
+@pytest.mark.parametrize("make", [quick, quick_joint, quick_mixture])
+def test_an_object_with_run_that_is_no_engine_gets_a_sentence(data, make):
+    sentence = r"`inference` must be a name or an engine, a subclass of .*Engine\. Got Duck\(\)\."
+    with pytest.raises(ValueError, match=sentence):
+        make(inference=Duck()).fit(*data)
 
 
 @pytest.mark.parametrize(

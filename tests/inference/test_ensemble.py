@@ -28,7 +28,7 @@ def test_one_member_is_plain_training(linear, key: jax.Array) -> None:
         SETTINGS,
         num_epochs=searched.best_epoch,
     )
-    # Neither the first epoch nor the last one: the search has a say.
+    # Neither the first epoch nor the last one, so that the search matters.
     assert 1 < searched.best_epoch[0] < 40
     np.testing.assert_allclose(draws[0], flatten(expected.params), rtol=1e-5, atol=1e-6)
 

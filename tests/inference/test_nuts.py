@@ -7,6 +7,7 @@ import pytest
 from tests.support.linear import assert_predictions, flatten
 from tests.support.settings import quick
 from vebnn.inference import NUTS
+from vebnn.strategies.cooperative.mean import MeanStep
 from vebnn.training import SILENT, Stage
 from vebnn.training.checkpoint import Checkpoint
 
@@ -59,9 +60,7 @@ def test_without_blackjax_there_is_one_sentence_before_training(monkeypatch) -> 
     monkeypatch.setitem(sys.modules, "blackjax", None)
     X = np.linspace(-1, 1, 20)[:, None]
     trained = []
-    monkeypatch.setattr(
-        "vebnn.strategies.cooperative.algorithm.train_means", lambda *_, **__: trained.append(1)
-    )
+    monkeypatch.setattr(MeanStep, "train", lambda *_, **__: trained.append(1))
     with pytest.raises(ImportError, match=r"NUTS needs BlackJAX: pip install 'vebnn\[nuts\]'"):
         quick(inference="nuts").fit(X, X[:, 0])
     assert not trained

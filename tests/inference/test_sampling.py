@@ -1,4 +1,4 @@
-"""The loop around every stochastic gradient sampler, seen with one that counts."""
+"""The loop of stochastic gradient samplers, tested with a sampler that counts its steps."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import pytest
 from tests.support.linear import flatten
 from vebnn.core.types import Array, Key
 from vebnn.inference import PSGLD
-from vebnn.inference.sampling import sample_chains
+from vebnn.inference.sampling import ChainSampler, sample_chains
 from vebnn.training import SILENT
 
 
@@ -20,15 +20,10 @@ class CounterState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counter:
-    """Adds one to every parameter at each step: a draw says at which step it was taken."""
+class Counter(ChainSampler):
+    """Add the step size to every parameter at each step, so that a draw has the number of its step."""
 
-    num_samples: int
-    burn_in: int
-    thinning: int
-    num_chains: int = 1
     step_size: float = 1.0
-    decay: float = 1.0
     batch_size: int = 1_000
 
     def init(self, position: Array) -> CounterState:
@@ -72,7 +67,7 @@ def test_trace_is_the_objective_per_row(linear, key: jax.Array) -> None:
     design = np.column_stack([linear.data.x, np.ones(61)])
     for value, trace_value in zip((0.0, 1.0), trace[0], strict=True):
         residual = linear.data.target[:, 0] - design @ np.full(3, value)
-        variance, weight = linear.data.variance[:, 0], linear.data.weight[:, 0]
+        variance, weight = linear.data.noise_variance[:, 0], linear.data.weight[:, 0]
         likelihood = weight * (np.log(2 * np.pi * variance) + residual**2 / variance) / 2
         prior = 3 * (np.log(2 * np.pi) + value**2) / 2
         np.testing.assert_allclose(trace_value, (likelihood.sum() + prior) / 61, rtol=1e-5)
@@ -93,10 +88,3 @@ def test_chains_differ_and_are_reproducible(linear) -> None:
     )
     assert not np.allclose(draws[0], draws[1])
     assert not np.allclose(draws[1], draws[2])
-
-
-def test_more_chains_than_starts_go_round_again(linear) -> None:
-    two = linear.problem._replace(starts=jax.tree.map(lambda leaf: leaf[:2], linear.starts))
-    starts = flatten(two.warm_starts(5))
-    np.testing.assert_array_equal(starts[[0, 1, 4]], flatten(linear.starts)[[0, 1, 0]])
-    np.testing.assert_array_equal(starts[2:4], starts[:2])

@@ -3,10 +3,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tests.support.linear import assert_predictions, flatten, rescaled
+from tests.support.linear import assert_predictions, flatten
 from vebnn.core.prng import standard_normal
 from vebnn.inference import SGLD
-from vebnn.inference.step_size import largest_curvature
 from vebnn.training import SILENT, TrainingDiverged
 
 
@@ -37,25 +36,6 @@ def test_posterior_of_conjugate_linear_regression(linear, key: jax.Array) -> Non
     # A tenth: noticeable here, so that the formula in the docstring is put to the test.
     assert 1.05 < (np.diag(widened) / np.diag(linear.covariance)).max() < 1.2
     assert_predictions(flatten(posterior.draws), linear.mean, widened)
-
-
-def test_curvature_is_the_largest_eigenvalue(linear, key: jax.Array) -> None:
-    expected = np.linalg.eigvalsh(np.linalg.inv(linear.covariance)).max()
-    assert largest_curvature(key, linear.problem, 3) == pytest.approx(expected, rel=1e-3)
-
-
-@pytest.mark.parametrize(("rows", "noise"), [(50, 1e-4), (50, 1.0), (5_000, 1e-4), (5_000, 1.0)])
-def test_default_step_size_fits_any_number_of_rows_and_any_noise(
-    linear, key: jax.Array, rows: int, noise: float
-) -> None:
-    data, precision = rescaled(linear, rows, noise)
-    sampler = SGLD(num_samples=100, burn_in=100, thinning=5, num_chains=4, pilot=300)
-    draws = flatten(sampler.run(key, linear.problem._replace(data=data), SILENT).draws).astype(float)
-    std = np.sqrt(np.diag(np.linalg.inv(precision)))
-    # Not a tuned sampler, but one that neither freezes nor blows up.
-    ratio = draws.std((0, 1)) / std
-    assert (ratio > 0.7).all()
-    assert (ratio < 1.4).all()
 
 
 def test_divergence_names_step_and_chain(linear, key: jax.Array) -> None:

@@ -1,4 +1,4 @@
-"""What a head trains on, is judged by and predicts must be of one piece."""
+"""The objective, log-density and prediction of a head agree."""
 
 import equinox as eqx
 import jax
@@ -37,7 +37,7 @@ def some_rows(head, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, n
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
-def test_log_density_is_that_of_what_is_predicted(name: str, rng: np.random.Generator) -> None:
+def test_log_density_has_the_predicted_mean_and_variance(name: str, rng: np.random.Generator) -> None:
     head = HEADS[name]
     raw, target, known = some_rows(head, rng)
     mean, aleatoric, epistemic = head.predict(raw)
@@ -67,7 +67,7 @@ def test_mean_and_variance_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)
-def test_likelihoods_train_on_what_they_are_judged_by(name: str, rng: np.random.Generator) -> None:
+def test_objectives_of_likelihoods_are_their_log_density(name: str, rng: np.random.Generator) -> None:
     head, rows = HEADS[name], some_rows(HEADS[name], rng)
     np.testing.assert_allclose(head.objective(*rows), head.log_prob(*rows), rtol=1e-6)
 

@@ -86,7 +86,7 @@ def test_one_mask_serves_all_steps(x: np.ndarray, key: jax.Array) -> None:
 def test_keys_make_different_networks() -> None:
     keys = jax.random.split(jax.random.key(0), 2)
     networks = build_networks(GRU((4,)), (5, 3), 1, keys, steps=(5,))
-    for leaf in jax.tree.leaves(params):
+    for leaf in jax.tree.leaves(networks):
         assert not np.allclose(leaf[0], leaf[1])
 
 

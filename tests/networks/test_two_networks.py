@@ -55,9 +55,9 @@ def test_constants_are_the_same_everywhere_and_can_be_learned(key: jax.Array) ->
 @pytest.mark.parametrize("recipe", [Separate(MEAN, REST, 2), ConstantRest(MEAN, 2)])
 def test_every_key_gives_another_start(recipe, key: jax.Array) -> None:
     networks = build_networks(recipe, (2,), 4, jax.random.split(key, 3))
-    assert all(leaf.shape[0] == 3 for leaf in jax.tree.leaves(params))
-    first, second = (jax.tree.map(lambda leaf, n=n: leaf[n], params) for n in range(2))
-    outputs = [eqx.combine(one, skeleton)(X)[:2] for one in (first, second)]
+    assert all(leaf.shape[0] == 3 for leaf in jax.tree.leaves(networks))
+    first, second = (jax.tree.map(lambda leaf, n=n: leaf[n], networks) for n in range(2))
+    outputs = [one(X)[:2] for one in (first, second)]
     assert (outputs[0] != outputs[1]).all()
 
 
@@ -75,7 +75,7 @@ def test_sequences_keep_their_steps(key: jax.Array) -> None:
     keys = key[None]
     for recipe in (Separate(by_step(1), by_step(3), 4), ConstantRest(by_step(1), 4)):
         networks = build_networks(recipe, (7, 2), 4, keys, steps=(7,))
-        outputs = eqx.combine(jax.tree.map(lambda leaf: leaf[0], params), skeleton)(x)
+        outputs = jax.tree.map(lambda leaf: leaf[0], networks)(x)
         assert outputs.shape == (7, 4)
         assert len(np.unique(outputs[:, 0])) == 7
     # The constant is repeated along time.
@@ -107,9 +107,9 @@ def test_a_network_of_ones_own_may_hold_arrays(key: jax.Array) -> None:
     own = eqx.nn.Linear(2, 1, key=key)
     networks = build_networks(Separate(own, REST, 2), (2,), 2, jax.random.split(key, 2))
     # Each copy has the same weights in another order, as a module of one's own always has.
-    assert sorted(params.mean.module.weight[1].ravel()) == sorted(own.weight.ravel())
+    assert sorted(networks.weights.mean.module.weight[1].ravel()) == sorted(own.weight.ravel())
 
 
-def test_what_is_no_network_is_refused() -> None:
+def test_an_object_that_is_no_network_is_refused() -> None:
     with pytest.raises(TypeError, match="must be a recipe"):
         Separate(MEAN, 3, 2)

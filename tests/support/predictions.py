@@ -19,7 +19,7 @@ def of_draws(draws: np.ndarray, aleatoric: np.ndarray | float, names=None) -> Pr
 
 
 def of_moments(mean, epistemic, aleatoric=1.0) -> Prediction:
-    """Return a prediction whose draws nobody may ask for."""
+    """Return a prediction that fails if its draws are loaded."""
     mean = np.asarray(mean, float)
 
     def no_draws() -> Components:

@@ -1,4 +1,4 @@
-"""Small settings for tests: quick, and no judgement on the method."""
+"""Small settings for tests: quick, and too short to judge a method by."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 
 from vebnn import MLP, PSGLD, JointRegressor, MixtureRegressor, Training, VeBNNRegressor
 from vebnn.core.types import Key
+from vebnn.estimators import Regressor
 from vebnn.inference import ENGINES, Engine, Posterior, Problem
 from vebnn.inference.engine import PointEngine
 from vebnn.training import Stage
@@ -77,19 +78,24 @@ def small_network(engine: str) -> MLP:
     return MLP((30,), "tanh", dropout_rate=0.3) if engine == "mc_dropout" else MLP((4,), "tanh")
 
 
-def small_model(strategy: str, engine: str, random_state: int = 0) -> JointRegressor | VeBNNRegressor:
-    """Return an estimator of one of the two strategies, with any engine."""
-    both = {"inference": small_engine(engine), "random_state": random_state}
+def small_model(strategy: str, engine: str, random_state: int = 0) -> Regressor:
+    """Return an estimator of any strategy, with any engine."""
+    every = {
+        "network": small_network(engine),
+        "inference": small_engine(engine),
+        "random_state": random_state,
+    }
     if strategy == "joint":
-        return JointRegressor(small_network(engine), training=SHORT, **both)
-    return VeBNNRegressor(
-        small_network(engine),
-        variance_network=MLP((3,), "tanh"),
-        mean_training=SHORT,
-        variance_training=SHORT,
-        num_folds=2,
-        **both,
-    )
+        return JointRegressor(training=SHORT, **every)
+    steps = {
+        "variance_network": MLP((3,), "tanh"),
+        "mean_training": SHORT,
+        "variance_training": SHORT,
+        "num_folds": 2,
+    }
+    if strategy == "mixture":
+        return MixtureRegressor(num_starts=2, em_steps=2, **steps, **every)
+    return VeBNNRegressor(**steps, **every)
 
 
 MIXTURE = {

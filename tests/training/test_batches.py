@@ -107,7 +107,7 @@ def test_many_rows_are_dealt_as_if_at_random(key: jax.Array) -> None:
     order = jax.jit(random_order, static_argnums=(1, 2))
     first, second = (np.asarray(order(one, num_batches, size)) for one in jax.random.split(key))
     rows = np.arange(num_batches * size)
-    # A batch has rows from everywhere: of 400 equal parts, about as many as chance says.
+    # A batch is a random sample: it has rows of as many of 400 equal parts as expected by chance.
     for dealt in (first, second, second[np.argsort(first)]):
         counts = np.zeros((num_batches, num_batches))
         np.add.at(counts, (rows // size, dealt // size), 1)

@@ -35,7 +35,7 @@ def test_the_surplus_of_a_fleet_is_one_program_however_many_arrays(compiled: lis
     assert programs(12) == programs(2) > 0
 
 
-def test_map_runs_passes_what_is_no_array() -> None:
+def test_map_runs_passes_values_that_are_not_arrays() -> None:
     results = map_runs(lambda shared, run: shared[0](run) + shared[1], (jnp.sin, 2.0), np.zeros(3))
     np.testing.assert_allclose(results, 2.0)
 
@@ -119,11 +119,11 @@ from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.networks import MLP
 from vebnn.networks import build_networks
 from vebnn.training import Objective, Training, all_rows, train
-from vebnn.core.types import Dataset
+from vebnn.core.types import NoisyDataset
 
 assert jax.local_device_count() == int({devices})
 x = np.linspace(-1, 1, 40, dtype=np.float32)[:, None]
-data = Dataset(x, np.sin(3 * x), np.ones_like(x), np.full_like(x, 0.1))
+data = NoisyDataset(x, np.sin(3 * x), np.ones_like(x), np.full_like(x, 0.1))
 starts = build_networks(MLP(()), (1,), 1, jax.random.split(jax.random.key(0), 3))
 objective = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(1)))
 settings = Training(num_epochs=30, learning_rate=0.01, batch_size=16)

@@ -18,7 +18,7 @@ def test_a_folds_network_neither_trains_on_its_fold_nor_is_stopped_by_it():
 
 @pytest.mark.parametrize("num_rows", [1, 2, 5])
 @pytest.mark.parametrize("fraction", [0.05, 0.95])
-def test_few_rows_leave_nobody_without_any(num_rows, fraction):
+def test_every_run_has_rows_to_train_on_and_to_watch(num_rows, fraction):
     split = split_rows(np.random.default_rng(0), num_rows, num_folds=0, validation_fraction=fraction)
     assert all(len(rows) for rows in split.train_rows + split.watch_rows)
 

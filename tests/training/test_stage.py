@@ -59,7 +59,7 @@ def assert_same(one, other) -> None:
         np.testing.assert_array_equal(mine, yours)
 
 
-def test_stage_goes_on_until_it_is_done() -> None:
+def test_stage_runs_until_it_is_done() -> None:
     recorder = Recorder()
     asked = []
 
@@ -95,7 +95,7 @@ def test_stages_within_stages() -> None:
     assert inner.observer is recorder
 
 
-def test_observers_change_nothing_and_any_state_is_enough_to_go_on(linear) -> None:
+def test_observers_change_nothing_and_any_state_can_be_resumed(linear) -> None:
     recorder = Recorder()
     whole = train_linear(linear, Stage("", recorder))
     assert_same(whole, train_linear(linear, Stage("")))

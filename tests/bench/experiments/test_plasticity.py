@@ -237,7 +237,7 @@ def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", [name for name in METHODS if "NUTS" not in name])
 def test_every_method_has_settings_that_its_estimator_takes(name: str) -> None:
     for preset in ("paper", "quick"):
-        make_model(METHODS[name], preset, 50, 0)._settings(50)
+        make_model(METHODS[name], preset, 50, 0)._strategy(50)
 
 
 def test_quick_has_more_steps_for_more_paths() -> None:

@@ -11,7 +11,6 @@ from vebnn.bench.experiments.uci_settings import (
 from vebnn.bench.forecasts import Forecast
 from vebnn.bench.methods import ALL, METHODS
 from vebnn.networks import MLP
-from vebnn.presets import paper
 from vebnn.training import Training
 
 
@@ -20,7 +19,7 @@ from vebnn.training import Training
 def test_every_method_understands_every_preset(name: str, preset: str) -> None:
     method = METHODS[name]
     model = method.make(**arguments(method, preset, 200), random_state=0)
-    settings = model._settings(200)
+    settings = model._strategy(200)
     if preset == "paper":
         assert settings.network.widths == (50,)
         assert settings.network.dropout_rate == (0.1 if "MC-Dropout" in name else 0.0)
@@ -37,15 +36,10 @@ def test_the_paper_trains_for_as_long_as_it_says() -> None:
     assert (sampler.num_samples, sampler.burn_in, sampler.thinning) == (150, 5_000, 100)
 
 
-def test_bbb_has_a_small_network_on_the_toy_data() -> None:
-    assert paper("toy", "bbb")["network"] == MLP((50,), "tanh")
-    assert paper("toy", "psgld")["network"] == MLP((256, 256), "tanh")
-
-
 def test_quick_is_a_quarter() -> None:
     method = METHODS["MVE (pSGLD)"]
-    quick = method.make(**arguments(method, "quick", 1_000))._settings(1_000)
-    usual = method.make()._settings(1_000)
+    quick = method.make(**arguments(method, "quick", 1_000))._strategy(1_000)
+    usual = method.make()._strategy(1_000)
     assert quick.training.num_epochs == pytest.approx(usual.training.num_epochs / 4, abs=1)
     assert quick.engine.burn_in == pytest.approx(usual.engine.burn_in / 4, abs=1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.settings import quick
 from vebnn import GRU, PSGLD, VeBNNRegressor
-from vebnn.strategies.cooperative import algorithm
+from vebnn.strategies.cooperative import steps
 from vebnn.training.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -54,7 +54,9 @@ def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
 
 
 @pytest.mark.parametrize("residuals", ["in_sample", "posterior"])
-def test_only_chains_whose_residuals_were_learned_go_on_in_the_next_round(data, monkeypatch, residuals):
+def test_chains_continue_in_the_next_round_only_if_it_uses_their_residuals(
+    data, monkeypatch, residuals
+):
     runs = []
 
     def keep(engine, key, problem, stage):
@@ -77,10 +79,10 @@ def test_folds_stop_the_variance_network_of_sequences_and_many_rows(data, monkey
         folds.append(fold)
         return train_variance(*arguments, fold=fold, **more)
 
-    train_variance = algorithm.train_variance
-    monkeypatch.setattr(algorithm, "train_variance", keep)
+    train_variance = steps.train_variance
+    monkeypatch.setattr(steps, "train_variance", keep)
     quick().fit(*data)
-    monkeypatch.setattr(algorithm, "ENOUGH_TO_STOP", len(data[0]))
+    monkeypatch.setattr(steps, "FEWEST_ROWS", len(data[0]))
     quick(num_folds=2).fit(*data)
     quick(residuals="in_sample").fit(*data)
     paths = np.random.default_rng(1).normal(size=(12, 5, 2))
@@ -93,15 +95,15 @@ def test_folds_stop_the_variance_network_of_sequences_and_many_rows(data, monkey
     assert sorted(sequences) == [0] * 4 + [1] * 4 + [2] * 4
 
 
-def test_later_rounds_may_learn_from_the_bayesian_network(data, stages, monkeypatch):
+def test_later_rounds_can_use_residuals_of_the_bayesian_network(data, stages, monkeypatch):
     learned = []
 
-    def keep(key, skeleton, head, start, rows, residuals, *rest, **more):
+    def keep(key, start, loss, residuals, *rest, **more):
         learned.append(residuals)
-        return train_variance(key, skeleton, head, start, rows, residuals, *rest, **more)
+        return train_variance(key, start, loss, residuals, *rest, **more)
 
-    train_variance = algorithm.train_variance
-    monkeypatch.setattr(algorithm, "train_variance", keep)
+    train_variance = steps.train_variance
+    monkeypatch.setattr(steps, "train_variance", keep)
     model = quick(rounds=2, residuals="posterior", choose_round="last", verbose=1).fit(*data)
     assert "Round 2 · Step 1" not in stages.names
     first, second = learned
@@ -124,7 +126,7 @@ def test_a_refit_sees_all_rows(data, stages):
 
 
 def test_the_best_learning_rate_trains_step_1(data, stages):
-    # One that goes nowhere, and that of the settings, which gives the same bits as no choice at all.
+    # One is far too small; the other is that of the settings and gives the same bits as no choice.
     rates = (1e-6, quick().mean_training.learning_rate)
     model = quick(learning_rates=rates, verbose=1).fit(*data)
     assert stages.names[:2] == ["Step 1 · learning rates", "Step 1"]
@@ -164,7 +166,7 @@ def test_wrong_choices_get_a_sentence(data):
 
 
 @pytest.mark.parametrize("pieces", [1, 3])
-def test_an_interrupted_fit_goes_on_where_it_was(data, tmp_path, monkeypatch, pieces):
+def test_an_interrupted_fit_is_resumed(data, tmp_path, monkeypatch, pieces):
     folder = tmp_path / "checkpoint"
     whole = quick().fit(*data)
     report = Checkpoint.report
@@ -183,7 +185,7 @@ def test_an_interrupted_fit_goes_on_where_it_was(data, tmp_path, monkeypatch, pi
     monkeypatch.setattr(Checkpoint, "report", report)
     resumed = quick(checkpoint=folder).fit(*data)
     np.testing.assert_array_equal(resumed.predict(data[0]), whole.predict(data[0]))
-    # Nothing is left behind once the work is done.
+    # A finished fit deletes its checkpoint.
     assert not folder.exists()
 
 

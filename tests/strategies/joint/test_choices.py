@@ -1,4 +1,4 @@
-"""What a joint method chooses by itself, and the rows that decide: all candidates are one fleet."""
+"""The choice of a learning rate and β, with all candidates as one fleet."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from tests.support.settings import BRIEF, Stay, quick_joint
 from vebnn import BayesByBackprop, Ensemble, JointRegressor, Training
 from vebnn.likelihoods.heads import MeanVariance
-from vebnn.likelihoods.log_likelihoods import HeadDensity, HeadObjective, IsotropicPrior
-from vebnn.strategies import joint
+from vebnn.likelihoods.log_likelihoods import IsotropicPrior, MeanAndNoise
+from vebnn.strategies.joint.algorithm import _Steps
 from vebnn.training import NegativeLogLikelihood, Objective, pad_rows, train
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -29,11 +29,11 @@ def test_the_best_of_all_trials_is_chosen(chosen):
     assert tried == [(rate, beta) for rate in RATES for beta in (0, 0.25, 0.5, 0.75, 1)]
     best = min(chosen.trials_, key=lambda trial: trial.validation_nll)
     assert (chosen.learning_rate_, chosen.beta_) == (best.learning_rate, best.beta)
-    # A step that goes nowhere cannot win.
+    # A learning rate of 1e-7 changes nothing, so it cannot be the best.
     assert chosen.learning_rate_ > 1e-7
 
 
-def test_what_was_chosen_is_what_is_trained(chosen, sine):
+def test_the_chosen_settings_are_those_of_the_training(chosen, sine):
     X, y = sine
     settings = {"beta": chosen.beta_, "training": replace(BRIEF, learning_rate=chosen.learning_rate_)}
     alone = quick_joint(loss="beta_nll", **settings).fit(X, y)
@@ -55,20 +55,20 @@ def test_a_trial_is_as_good_as_a_run_of_its_own(chosen, sine, number):
     X, y = sine
     rows = chosen._dataset(X, y, np.ones((60, 1)), None)
     key = jax.random.key(check_random_state(0).randint(2**31 - 1))
-    learner = joint._Learner(key, chosen._settings(60), rows, None)
+    steps = _Steps(chosen._strategy(60), key, rows, None)
     trial = chosen.trials_[number]
     # weight_decay · targets, as for the mean of a loss over targets.
     prior = IsotropicPrior(np.float32(1e-6 * 48))
     head = MeanVariance(np.float32(trial.beta))
     alone = train(
         jax.random.key(7),
-        Objective(HeadObjective(learner.skeleton, head), prior),
-        learner.start,
+        Objective(MeanAndNoise(head), prior),
+        steps.start,
         rows,
-        pad_rows(learner.split.train_rows),
+        pad_rows(steps.rows.split.train_rows),
         replace(BRIEF, learning_rate=trial.learning_rate),
-        watch_rows=pad_rows(learner.split.watch_rows),
-        monitor=NegativeLogLikelihood(HeadDensity(learner.skeleton, head)),
+        watch_rows=pad_rows(steps.rows.split.watch_rows),
+        monitor=NegativeLogLikelihood(MeanAndNoise(head, density=True)),
     )
     assert trial.validation_nll == pytest.approx(alone.best_value[0], rel=1e-4)
     assert trial.best_epoch == alone.best_epoch[0]
@@ -91,7 +91,7 @@ def test_held_out_rows_decide_and_are_never_trained_on(held):
         assert max(nll) < 10 if good else min(nll) > 100
         best_epochs.append(model.fitted_.posterior.info["best_epoch"])
         assert abs(model.predict(held["X"]).mean() - held["y"].mean()) < held["y"].std()
-    # They stop the engine too: a wide noise, as that of untrained networks, is best where all is far.
+    # They stop the engine, too: far targets favour the wide noise of untrained networks.
     assert (best_epochs[0] != best_epochs[1]).all()
 
 
@@ -111,4 +111,4 @@ def test_held_out_rows_reach_the_engine_with_their_noise(held):
     model = quick_joint(loss="mse", noise_std=3.0, inference=engine).fit(**held)
     held_out = engine.problems[0].held_out
     np.testing.assert_allclose(model.y_units_.restore(held_out.target)[:, 0], held["y_val"], rtol=1e-5)
-    np.testing.assert_allclose(held_out.variance * model.y_units_.scale**2, 9, rtol=1e-5)
+    np.testing.assert_allclose(held_out.known_variance * model.y_units_.scale**2, 9, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""One network that learns mean and noise together: every loss, and noise that is constant."""
+"""Joint methods: every loss, and constant noise."""
 
 import equinox as eqx
 import jax
@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.settings import BRIEF, Stay, quick_joint
 from vebnn import MAP, MLP, Ensemble, JointRegressor, Training
-from vebnn.strategies import joint
+from vebnn.strategies.joint import LOSSES
 from vebnn.training.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -18,10 +18,10 @@ TRIO = Ensemble(3, BRIEF)
 @pytest.fixture(scope="module")
 def trios(held):
     """Return a small ensemble for every loss."""
-    return {loss: quick_joint(loss=loss, inference=TRIO).fit(**held) for loss in joint.LOSSES}
+    return {loss: quick_joint(loss=loss, inference=TRIO).fit(**held) for loss in LOSSES}
 
 
-@pytest.fixture(params=joint.LOSSES)
+@pytest.fixture(params=LOSSES)
 def trio(request, trios):
     return trios[request.param]
 
@@ -44,9 +44,9 @@ def test_a_plain_network_is_an_ensemble_of_one_to_the_bit(plain, sine):
 
 def test_a_plain_network_by_hand(plain, sine):
     X, y = sine
+    layers = plain.fitted_.posterior.draws.weights
     weights, biases = (
-        [np.asarray(leaf[0, 0], float) for leaf in leaves]
-        for leaves in (plain.fitted_.posterior.draws.weights, plain.fitted_.posterior.draws.biases)
+        [np.asarray(leaf[0, 0], float) for leaf in leaves] for leaves in (layers.weights, layers.biases)
     )
     hidden = np.tanh((X - X.mean(0)) / X.std(0) @ weights[0].T + biases[0])
     raw = hidden @ weights[1].T + biases[1]
@@ -56,7 +56,7 @@ def test_a_plain_network_by_hand(plain, sine):
     np.testing.assert_allclose(prediction.aleatoric_std, noise_std, rtol=1e-4)
 
 
-def test_noise_and_ignorance_add_up(trio, sine):
+def test_aleatoric_and_epistemic_variance_add_up(trio, sine):
     prediction = trio.predict_distribution(sine[0])
     np.testing.assert_allclose(
         prediction.std**2, prediction.aleatoric_std**2 + prediction.epistemic_std**2, rtol=1e-12
@@ -76,7 +76,7 @@ def test_the_mixture_has_the_moments_of_the_prediction(trio, sine):
     np.testing.assert_allclose(total, prediction.variance, rtol=1e-4)
 
 
-def test_ignorance_is_the_spread_of_members_and_what_each_says_itself(trio, sine):
+def test_epistemic_variance_is_between_members_plus_that_of_each_member(trio, sine):
     prediction = trio.predict_distribution(sine[0])
     between = prediction.draws.var(0)
     if trio.loss == "evidential":
@@ -98,7 +98,7 @@ def test_saved_models_predict_the_same_bits(trio, sine, tmp_path):
 
 @pytest.fixture(scope="module")
 def line():
-    """Return inputs and targets with constant noise, and what least squares makes of them."""
+    """Return inputs and targets with constant noise, and the fit of least squares."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 2))
     y = 5 + X @ [3.0, -2.0] + rng.normal(0, 1.5, 80)
@@ -153,8 +153,8 @@ def test_constant_noise_is_the_squared_residual_of_rows_not_trained_on(sine):
     beyond = (y[rows] - model.predict(X[rows])) ** 2 - y_std[rows] ** 2
     found = model.predict_distribution(X).aleatoric_variance
     np.testing.assert_allclose(found, np.average(beyond, weights=weight[rows]), rtol=1e-4)
-    # The engine is given all the noise there is.
-    noise = problem.data.variance[:, 0] * model.y_units_.scale**2
+    # The engine is given the learned and the known noise.
+    noise = problem.data.known_variance[:, 0] * model.y_units_.scale**2
     np.testing.assert_allclose(noise, found[counted] + y_std[counted] ** 2, rtol=1e-4)
 
 
@@ -186,14 +186,14 @@ def test_noise_that_is_known_is_reported_and_used(noise_std, sine, tmp_path):
     model.fit(X, np.column_stack([y, y / 50]))
     found = model.predict_distribution(X).aleatoric_std
     np.testing.assert_allclose(found, np.broadcast_to(noise_std, (60, 2)), rtol=1e-6)
-    used = np.sqrt(engine.problems[0].data.variance) * model.y_units_.scale
+    used = np.sqrt(engine.problems[0].data.known_variance) * model.y_units_.scale
     np.testing.assert_allclose(used, np.broadcast_to(noise_std, (60, 2)), rtol=1e-6)
     model.save(tmp_path / "model")
     loaded = JointRegressor.load(tmp_path / "model", inference=engine)
     np.testing.assert_array_equal(loaded.predict_distribution(X).aleatoric_std, found)
 
 
-def test_an_interrupted_fit_goes_on_where_it_was(trios, held, tmp_path, monkeypatch):
+def test_an_interrupted_fit_is_resumed(trios, held, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
 
         def interrupted(self, *arguments):

@@ -1,0 +1,45 @@
+"""Units, weights and padding of the user's arrays."""
+
+import numpy as np
+import pytest
+
+from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, pad_sequences
+
+
+def test_standardised_values_have_mean_zero_and_std_one(rng):
+    values = rng.normal([5.0, -2.0], [3.0, 0.1], (200, 2))
+    units = Standardiser.learn(values)
+    standardised = units.standardise(values)
+    np.testing.assert_allclose(standardised.mean(0), 0, atol=1e-12)
+    np.testing.assert_allclose(standardised.std(0), 1)
+    np.testing.assert_allclose(units.restore(standardised), values)
+
+
+def test_a_constant_column_keeps_scale_one():
+    # The mean of many times 0.1 is not quite 0.1, and the difference must not become a scale.
+    values = np.column_stack([np.full(100_000, 0.1), np.linspace(0, 1, 100_000)])
+    assert Standardiser.learn(values).scale[0] == 1
+
+
+def test_weights_of_inputs_by_hand():
+    target = np.array([[[1.0], [np.nan], [2.0], [np.nan]], [[1.0], [np.nan], [np.nan], [np.nan]]])
+    weight = entry_weight([2.0, 3.0], target)
+    np.testing.assert_array_equal(weight[..., 0], [[2, 0, 2, 0], [3, 0, 0, 0]])
+    x = np.array([[[1.0], [5.0], [3.0], [np.nan]], [[2.0], [np.nan], [np.nan], [np.nan]]])
+    # The second step of the first sequence is history of the third.
+    by_step = input_weight(weight, x)
+    np.testing.assert_array_equal(by_step, [[2, 2, 2, 0], [3, 0, 0, 0]])
+    units = Standardiser.learn(x, by_step)
+    repeated = [1, 1, 5, 5, 3, 3, 2, 2, 2]
+    np.testing.assert_allclose(units.centre, np.mean(repeated))
+    np.testing.assert_allclose(units.scale, np.std(repeated))
+
+
+def test_sequences_are_padded_at_their_end():
+    padded = pad_sequences([[1.0, 2.0], [3.0]])
+    np.testing.assert_array_equal(padded[..., 0], [[1, 2], [3, np.nan]])
+    for wrong in ([], [np.zeros((2, 3, 4))]):
+        with pytest.raises(ValueError, match=r"must be arrays of shape \(time, features\), at least"):
+            pad_sequences(wrong)
+    with pytest.raises(ValueError, match=r"the same features\. Got \[2, 3\] of them"):
+        pad_sequences([np.zeros((4, 2)), np.zeros((4, 3))])

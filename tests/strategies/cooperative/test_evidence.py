@@ -1,0 +1,32 @@
+"""LMglk, the log of the likelihood averaged over draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.support.arrays import networks, noisy
+from vebnn import MLP
+from vebnn.strategies.cooperative.evidence import log_marginal_likelihood, log_mean_exp
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_log_marginal_likelihood_is_the_average_over_draws(weighted):
+    draws = networks(MLP((3,)), 1, 2, count=6)
+    layers = draws.weights
+    rng = np.random.default_rng(9)
+    x, y, variance = rng.normal(size=(8, 1)), rng.normal(size=(8, 2)), rng.uniform(0.5, 2, (8, 2))
+    weight = rng.choice([0.0, 1.0, 2.0], (8, 2)) if weighted else np.ones((8, 2))
+    likelihoods = []
+    for draw in range(6):
+        hidden = np.maximum(x @ layers.weights[0][draw].T + layers.biases[0][draw], 0)
+        mean = hidden @ layers.weights[1][draw].T + layers.biases[1][draw]
+        log_density = weight * stats.norm.logpdf(y, mean, np.sqrt(variance))
+        likelihoods.append(np.exp(log_density.sum()))
+    found = log_marginal_likelihood(draws, noisy(x, y, weight, variance))
+    assert float(found) == pytest.approx(np.log(np.mean(likelihoods)), rel=1e-4)
+
+
+def test_very_small_likelihoods_can_be_averaged():
+    # exp(−1000) is zero, even in double precision.
+    found = log_mean_exp(np.array([-1000.0, -1001.0]))
+    assert float(found) == pytest.approx(-1000 + np.log((1 + np.exp(-1)) / 2), rel=1e-6)

@@ -147,4 +147,4 @@ def test_an_early_end_stops_the_workers(tmp_path):
 def test_a_missing_package_is_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ValueError, match=r"'ray' is not installed.*pip install 'vebnn\[ray\]'"):
-        list(spread(slow_for_large, [0.0], engine="ray"))
+        list(spread(slow_for_large, [0.0], backend="ray"))

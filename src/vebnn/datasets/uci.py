@@ -96,6 +96,7 @@ def fetch(name: str) -> Path:
                 f"mirror."
             )
 
+    pooch.get_logger().setLevel("WARNING")  # one sentence is enough if the download fails
     try:
         return Path(files.fetch(_inside(name), downloader=download))
     except requests.RequestException as failure:

@@ -167,7 +167,9 @@ def sample_chains(
 
     data = replicate(with_spare_rows(problem.data), sampler.num_chains)
     # An input of the program, so that another step size needs no compilation.
-    first_step_size = np.float32(sampler.step_size if step_size is None else step_size)
+    size = sampler.step_size if step_size is None else step_size
+    require_number("step_size", size, 0, np.inf)
+    first_step_size = np.float32(size)
 
     def advance(state: ChainState, until: int) -> ChainState:
         return map_runs(advance_chain, (data, np.int32(until), first_step_size), (state, rows))

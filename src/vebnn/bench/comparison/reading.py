@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas
+
 from vebnn.bench.comparison.measures import METRICS
 from vebnn.bench.results import Row, read_rows
 
@@ -26,13 +28,13 @@ class Results:
     origin: str  # describes the run
     notes: tuple[str, ...] = ()  # sentences about rows that were left out
 
-    def scores(self, field: str, method: str, dataset: str) -> dict[int, float]:
+    def scores(self, field: str, method: str, dataset: str) -> pandas.Series:
         """Return the known values of a field by split.
 
         Splits are sorted: sums then agree to the last bit, whichever fit finished first.
         """
         rows = (row for row in self._cell(method, dataset) if row.get(field) is not None)
-        return dict(sorted((row["split"], float(row[field])) for row in rows))
+        return pandas.Series({row["split"]: row[field] for row in rows}, dtype=float).sort_index()
 
     def why_skipped(self, method: str, dataset: str) -> str | None:
         """Return why a method has no numbers on a data set, if a row says it."""

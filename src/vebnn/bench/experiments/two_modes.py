@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from vebnn.bench.figures.two_modes import Branches, Slice, plot_two_modes
-from vebnn.bench.render.limits import Column, Limit, limits_sheet
+from vebnn.bench.render.limits import Column, limits_sheet
 from vebnn.bench.render.sheet import Sheet
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
@@ -30,14 +30,13 @@ NUM_ROWS = 1_000
 NUM_FRESH = 5_000
 SLICE_AT = 4.0
 INSIDE = np.linspace(*DATA_RANGE, 161)
-ERROR_LIMIT, EPISTEMIC_LIMIT = Limit(high=0.1), Limit(high=0.25)
 COLUMNS = {
-    "mean_error": Column("means", limit=ERROR_LIMIT),
-    "slice_mean_error": Column("at 4", limit=ERROR_LIMIT),
-    "std_error": Column("stds", limit=ERROR_LIMIT),
-    "slice_std_error": Column("at 4", limit=ERROR_LIMIT),
+    "mean_error": Column("means", high=0.1),
+    "slice_mean_error": Column("at 4", high=0.1),
+    "std_error": Column("stds", high=0.1),
+    "slice_std_error": Column("at 4", high=0.1),
     "weight_error": Column("weights"),
-    "ignorance": Column("epist.", limit=EPISTEMIC_LIMIT),
+    "ignorance": Column("epist.", high=0.25),
     "log_likelihood": Column("LL", ".2f"),
     "one_mode": Column("1 mode", ".2f"),
     "true_log_likelihood": Column("truth", ".2f"),

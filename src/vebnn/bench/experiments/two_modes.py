@@ -5,23 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas
-from matplotlib.figure import Figure
 from rich.console import Console
 
-from vebnn.bench.figures.two_modes import Branches, Slice, plot_two_modes
+from vebnn.bench.figures.two_modes import plot_two_modes
 from vebnn.bench.render.limits import Column, limits_sheet
 from vebnn.bench.render.sheet import Sheet
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
 from vebnn.core.arguments import require_whole
-from vebnn.datasets.two_modes import (
-    DATA_RANGE,
-    TwoModes,
-    load_two_modes,
-    observe,
-    true_log_prob,
-    true_modes,
-)
+from vebnn.datasets.two_modes import DATA_RANGE, load_two_modes, observe, true_log_prob, true_modes
 from vebnn.estimators import MixtureRegressor, VeBNNRegressor
 from vebnn.plots import save_figure
 from vebnn.prediction import Modes, Prediction
@@ -90,23 +82,25 @@ def score_seed(seed: int) -> Row:
         "one_mode": _log_likelihood(one_mode.predict_distribution(x[:, None]), y),
         "true_log_likelihood": float(true_log_prob(x, y).mean()),
         "r_hat": r_hat(model),
-        "branches": _listed(branches_of(inside.modes)),
-        "slice": _listed(slice_of(at)),
+        "branches": branches_of(inside.modes),
+        "slice": slice_of(at),
     }
 
 
-def branches_of(modes: Modes) -> Branches:
+def branches_of(modes: Modes) -> Row:
     """Return the curves of the figure's left panel."""
     modes = upper_first(modes)
-    return Branches(INSIDE, modes.mean, modes.aleatoric_std, modes.epistemic_std)
+    stds = {"aleatoric_std": modes.aleatoric_std, "epistemic_std": modes.epistemic_std}
+    return _listed({"x": INSIDE, "mean": modes.mean, **stds})
 
 
-def slice_of(prediction: Prediction) -> Slice:
+def slice_of(prediction: Prediction) -> Row:
     """Return the curves of the right panel, from a prediction of one row."""
     truth, modes = true_modes(np.array([SLICE_AT])), upper_first(prediction.modes)
     y = np.linspace(truth.mean.min() - 4 * truth.std.max(), truth.mean.max() + 4 * truth.std.max(), 201)
     density = np.exp([prediction.log_prob(np.array([one]), "mixture")[0] for one in y])
-    return Slice(SLICE_AT, y, density, modes.mean[:, 0], modes.aleatoric_std[:, 0])
+    means = {"mean": modes.mean[:, 0], "aleatoric_std": modes.aleatoric_std[:, 0]}
+    return _listed({"x": np.array(SLICE_AT), "y": y, "density": density, **means})
 
 
 def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) -> list[Row]:
@@ -117,17 +111,11 @@ def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) 
     file = ResultsFile(path, stamp("two modes", **settings))
     rows = run_cases(file, [{"seed": seed} for seed in range(num_seeds)], score_seed, console)
     data = load_two_modes(NUM_ROWS, random_state=rows[0]["seed"])
-    picture, _ = save_figure(figure_of(data, rows[0]), folder, "two-modes")
+    figure = plot_two_modes(data, rows[0]["branches"], rows[0]["slice"])
+    picture, _ = save_figure(figure, folder, "two-modes")
     print_sheet(seeds_sheet(rows), console)
     print_lines(console, f"Rows: {path}", f"Figure: {picture}")
     return rows
-
-
-def figure_of(data: TwoModes, row: Row) -> Figure:
-    """Draw the figure of one row."""
-    branches = {name: np.asarray(values) for name, values in row["branches"].items()}
-    cut = {name: np.asarray(values) for name, values in row["slice"].items()}
-    return plot_two_modes(data, Branches(**branches), Slice(**cut | {"x": row["slice"]["x"]}))
 
 
 def seeds_sheet(rows: list[Row]) -> Sheet:
@@ -149,5 +137,5 @@ def _log_likelihood(prediction: Prediction, y: np.ndarray) -> float:
     return float(prediction.log_prob(y, "mixture").mean())
 
 
-def _listed(parts: NamedTuple) -> Row:
-    return {name: np.round(value, 5).tolist() for name, value in parts._asdict().items()}
+def _listed(arrays: dict[str, np.ndarray]) -> Row:
+    return {name: np.round(values, 5).tolist() for name, values in arrays.items()}

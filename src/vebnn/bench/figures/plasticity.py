@@ -57,8 +57,7 @@ def plot_fields(
             panels[0][column].set_title(name)
             figure.colorbar(image, cax=scales[column], orientation="horizontal")
         for axes in np.ravel(panels):
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
     return figure
 
 
@@ -91,9 +90,7 @@ def _draw_element(axes: Axes, structure: Microstructure, centres: np.ndarray) ->
     # A disc that is cut by an edge goes on at the opposite one.
     for centre, shift in product(centres, product((-structure.size, 0, structure.size), repeat=2)):
         axes.add_patch(Circle(tuple(centre + shift), structure.radius, color=BLUE, linewidth=0))
-    axes.set_xlim(0, structure.size)
-    axes.set_ylim(0, structure.size)
-    axes.set_aspect("equal")
+    axes.set(xlim=(0, structure.size), ylim=(0, structure.size), aspect="equal")
 
 
 def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figure:

@@ -32,9 +32,7 @@ def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], dat
                 open_frame(axes)
                 axes.set_title(f"{strategy} ({engine})")
             column[1].set_xlabel("x")
-        panels[0, 0].set_xlim(*PLOT_RANGE)
-        panels[0, 0].set_ylim(*readable_limits(x, data))
-        panels[0, 0].set_ylabel("joint")
+        panels[0, 0].set(xlim=PLOT_RANGE, ylim=readable_limits(x, data), ylabel="joint")
         panels[1, 0].set_ylabel("cooperative")
         legend_below(figure, panels[0, 0])
     return figure

@@ -24,8 +24,12 @@ def cooperation_sheet(pairs: pandas.DataFrame) -> Sheet:
             f"is p < 0.05)."
         ),
         columns=(
-            *("cooperative, joint", "data sets", "won–lost–tied"),
-            *("p, means", "p, splits", *datasets),
+            "cooperative, joint",
+            "data sets",
+            "won–lost–tied",
+            "p, means",
+            "p, splits",
+            *datasets,
         ),
         groups=[[_row(metric, pair, datasets) for _, pair in groups]],
         notes=[

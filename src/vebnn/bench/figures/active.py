@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.toy import DATA_RANGE, true_noise_std
-from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic
 
 _COLOURS = (BLUE, GREEN, ORANGE, GREY)
 _NUM_BINS = 20
@@ -38,12 +38,11 @@ def plot_active(
         logarithmic(curves)
         curves.set(title="How well the function is known", xlabel="measurements", xticks=sizes)
         curves.set_ylabel("RMSE of the mean")
-        open_frame(curves)
         handles, labels = curves.get_legend_handles_labels()
         curves.legend(handles[::-1], labels[::-1], frameon=False, title="ask by", alignment="left")
         places.set(title="Where it asked", xlabel="x", xlim=DATA_RANGE)
         places.set_ylabel("share of the questions [%]")
-        places.spines["top"].set_visible(False)
+        places.spines["right"].set_visible(True)
     return figure
 
 
@@ -60,4 +59,4 @@ def _draw_noise(axes: Axes) -> None:
     scale = axes.twinx()
     scale.plot(x, true_noise_std(x), color=BLACK, linewidth=1.3, linestyle=(0, (4, 2)))
     scale.set(ylim=(0, 2 * true_noise_std(x).max()), ylabel="std of the noise (dashed)")
-    scale.spines["top"].set_visible(False)
+    scale.spines["right"].set_visible(True)

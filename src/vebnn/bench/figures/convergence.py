@@ -9,7 +9,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from vebnn.bench.figures.styled import legend_below, styled_figure
-from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, logarithmic, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, logarithmic
 
 # Fields with these endings have a logarithmic scale.
 LOGARITHMIC = ("rmse", "rmse_percent", "wasserstein", "interval_length")
@@ -61,6 +61,5 @@ def plot_convergence(
             sizes = np.unique(frame.loc[frame["method"] == frame["method"][0], size])
             panel.set(title=title, xlabel=across, xticks=sizes, xticklabels=map(str, sizes))
             panel.minorticks_off()
-            open_frame(panel)
         legend_below(figure, axes[0], most=5)
     return figure

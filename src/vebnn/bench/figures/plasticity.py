@@ -13,7 +13,7 @@ from vebnn.bench.simulators.plasticity.material import Stress
 from vebnn.bench.simulators.plasticity.microstructure import Microstructure
 from vebnn.bench.simulators.plasticity.paths import COMPONENTS
 from vebnn.bench.simulators.plasticity.solver import Fields, Response
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95
 
 _REALISATIONS_SHOWN = 3
 
@@ -37,7 +37,7 @@ def plot_fields(
     fields = [
         _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
     ]
-    with styled_figure(13.5, 0.6 + 2.4 * len(fields)) as figure:
+    with styled_figure(13.5, 0.6 + 2.4 * len(fields), framed=True) as figure:
         heights = [1] * len(fields) + [0.05]
         *panels, scales = figure.subplots(
             len(heights), 1 + len(fields[0]), squeeze=False, height_ratios=heights
@@ -121,7 +121,6 @@ def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figur
             below.set_xlabel("step")
             for axes in (above, below):
                 axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
-                open_frame(axes)
         panels[0, 0].set_ylabel("strain")
         panels[1, 0].set_ylabel("stress (MPa)")
         panels[1, 0].legend(frameon=False)

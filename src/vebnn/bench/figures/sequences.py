@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
 from vebnn.bench.figures.styled import legend_below, styled_figure
-from vebnn.plots.style import BLACK, open_frame
+from vebnn.plots.style import BLACK
 
 
 def plot_paths(
@@ -29,7 +29,6 @@ def plot_paths(
             line[0].set_ylabel(f"{num_paths} paths · stress")
             for axes, name in zip(line, names, strict=True):
                 axes.set_title(name)
-                open_frame(axes)
                 draw_truth(axes, steps, truth_mean, truth_std)
                 if name in by_name:
                     draw_curve(axes, steps, by_name[name])
@@ -56,7 +55,6 @@ def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, Se
                 style = {"color": colour, "marker": "o", "markersize": 3.5, "label": str(num_paths)}
                 axes.plot(levels, np.mean(shares, axis=0), **style)
             axes.set(title=name, xlabel="promised", aspect="equal")
-            open_frame(axes)
         panels[0].set_ylabel("share of truths inside")
         panels[0].legend(title="training paths", frameon=False)
     return figure

@@ -10,7 +10,7 @@ from scipy import stats
 
 from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.two_modes import TwoModes, true_modes
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95
 
 Lists = Mapping[str, Any]  # lists of numbers, as in a row of results
 
@@ -29,8 +29,6 @@ def plot_two_modes(data: TwoModes, branches: Lists, cut: Lists) -> Figure:
     """
     with styled_figure(11.5, 4.6) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(1.45, 1))
-        open_frame(left)
-        open_frame(right)
         _draw_branches(left, data, {name: np.asarray(values) for name, values in branches.items()})
         left.axvline(cut["x"], color=BLACK, linewidth=0.9, linestyle=":", zorder=2)
         _draw_slice(right, cut)

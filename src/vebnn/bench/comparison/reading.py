@@ -142,11 +142,7 @@ def _preset(row: Row) -> Any:
 
 
 def _in_words(run: Sequence[Row]) -> str:
-    first = run[0]
-    named = {
-        "": first.get("experiment"),
-        "preset ": _preset(first),
-        "results version ": first.get("results_version"),
-    }
-    said = [f"{words}{value}" for words, value in named.items() if value is not None]
+    values = (run[0].get("experiment"), _preset(run[0]), run[0].get("results_version"))
+    named = zip(("", "preset ", "results version "), values, strict=True)
+    said = [f"{words}{value}" for words, value in named if value is not None]
     return f"{', '.join(said)} ({len(run)} row{'s' if len(run) > 1 else ''})".strip()

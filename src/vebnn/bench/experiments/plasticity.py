@@ -15,7 +15,7 @@ from vebnn.bench.comparison.summary import summarise
 from vebnn.bench.experiments.plasticity_claims import claims
 from vebnn.bench.experiments.plasticity_figures import save_figures
 from vebnn.bench.experiments.plasticity_settings import PLASTICITY_PRESETS, make_model
-from vebnn.bench.figures.curve import Curve
+from vebnn.bench.figures.curve import curve_of
 from vebnn.bench.methods import METHODS, find_method
 from vebnn.bench.render.terminal import print_document, print_lines
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
@@ -109,8 +109,7 @@ def score_case(
     model = make_model(specification, preset, num_paths, repeat, **variants[method])
     model.fit(*training_paths(data, num_paths, repeat))
     prediction = model.predict_distribution(data.test_strain)
-    curve = Curve.of(prediction, SHOWN).as_lists()
-    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve}
+    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve_of(prediction, SHOWN)}
 
 
 def bench_plasticity(

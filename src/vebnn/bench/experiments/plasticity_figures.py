@@ -7,7 +7,6 @@ import numpy as np
 import pandas
 
 from vebnn.bench.figures.convergence import plot_convergence
-from vebnn.bench.figures.curve import Curve
 from vebnn.bench.figures.sequences import plot_paths, plot_reliability
 from vebnn.bench.results import Row
 from vebnn.metrics import LEVELS
@@ -34,15 +33,9 @@ def save_figures(
     figures = {stem: plot_convergence(rows, "num_paths", PANELS, "training paths")}
     sizes = sorted({row["num_paths"] for row in rows})
     # As in the paper: the fewest paths and nearly the most.
-    shown = dict.fromkeys((sizes[0], 800 if 800 in sizes else sizes[-1]))
-    firsts = pandas.DataFrame(rows).drop_duplicates(["num_paths", "method"]).set_index("num_paths")
-    curves = {
-        size: {
-            name: Curve.from_lists(curve)
-            for name, curve in firsts.loc[[size], ["method", "curve"]].to_numpy()
-        }
-        for size in shown
-    }
+    shown = (sizes[0], 800 if 800 in sizes else sizes[-1])
+    firsts = pandas.DataFrame(rows).drop_duplicates(["num_paths", "method"]).set_index("method")
+    curves = {size: firsts.loc[firsts["num_paths"] == size, "curve"].to_dict() for size in shown}
     figures[f"{stem}-paths"] = plot_paths(curves, *truth)
     coverages: dict[str, dict[int, list]] = {}
     for row in sorted(rows, key=lambda row: row["num_paths"]):

@@ -1,7 +1,6 @@
 """Noise with two modes and a known truth: the paper's multi-modal example as a benchmark."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas
@@ -36,25 +35,20 @@ COLUMNS = {
 }
 
 
-class ModeErrors(NamedTuple):
-    """Predicted modes against the true ones, on average over modes and inputs."""
+def mode_errors(predicted: Modes, x: np.ndarray) -> dict[str, float]:
+    """Compare modes ``(2, points)`` with the truth at x, on average over modes and inputs.
 
-    mean_error: float  # relative to the distance between the two true means
-    std_error: float  # relative to the true std
-    weight_error: float  # absolute
-    ignorance: float  # epistemic std of the mode's mean, relative to the true std
-
-
-def mode_errors(predicted: Modes, x: np.ndarray) -> ModeErrors:
-    """Compare modes ``(2, points)`` with the truth at x, the upper mode first."""
+    Errors of means are relative to the distance between the two true means, errors of stds and the
+    epistemic std (``ignorance``) to the true std; errors of weights are absolute.
+    """
     modes, truth = upper_first(predicted), true_modes(x)
     distance = truth.mean[0] - truth.mean[1]
-    return ModeErrors(
-        mean_error=float(np.mean(np.abs(modes.mean - truth.mean) / distance)),
-        std_error=float(np.mean(np.abs(modes.aleatoric_std / truth.std - 1))),
-        weight_error=float(np.mean(np.abs(modes.weight - truth.weight))),
-        ignorance=float(np.mean(modes.epistemic_std / truth.std)),
-    )
+    return {
+        "mean_error": float(np.mean(np.abs(modes.mean - truth.mean) / distance)),
+        "std_error": float(np.mean(np.abs(modes.aleatoric_std / truth.std - 1))),
+        "weight_error": float(np.mean(np.abs(modes.weight - truth.weight))),
+        "ignorance": float(np.mean(modes.epistemic_std / truth.std)),
+    }
 
 
 def upper_first(modes: Modes) -> Modes:
@@ -76,8 +70,8 @@ def score_seed(seed: int) -> Row:
     x = rng.uniform(*DATA_RANGE, NUM_FRESH)
     y, _ = observe(x, rng)
     return {
-        **mode_errors(inside.modes, INSIDE)._asdict(),
-        **{f"slice_{name}": value for name, value in here._asdict().items()},
+        **mode_errors(inside.modes, INSIDE),
+        **{f"slice_{name}": value for name, value in here.items()},
         "log_likelihood": _log_likelihood(model.predict_distribution(x[:, None]), y),
         "one_mode": _log_likelihood(one_mode.predict_distribution(x[:, None]), y),
         "true_log_likelihood": float(true_log_prob(x, y).mean()),

@@ -50,10 +50,9 @@ def make_model(
 def paper_lengths() -> Lengths:
     """Return the lengths of the paper."""
     settings = paper("plasticity")
-    chain = settings["inference"]
     names = ("num_samples", "burn_in", "thinning", "num_chains", "batch_size")
-    lengths = {name: getattr(chain, name) for name in names}
-    return Lengths(settings["mean_training"], settings["variance_training"], lengths)
+    chain = {name: getattr(settings["inference"], name) for name in names}
+    return Lengths(settings["mean_training"], settings["variance_training"], chain)
 
 
 def quick_lengths(num_paths: int) -> Lengths:

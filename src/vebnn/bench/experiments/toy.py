@@ -38,12 +38,8 @@ def oracle_rmse(data: Toy, seed: int) -> float:
     from several starts.
     """
     kernel = ConstantKernel(10.0, (1e-2, 1e4)) * RBF(1.0, (1e-1, 1e2))
-    process = GaussianProcessRegressor(
-        kernel,
-        alpha=true_noise_std(data.X[:, 0]) ** 2,
-        n_restarts_optimizer=4,
-        random_state=seed,
-    )
+    noise = true_noise_std(data.X[:, 0]) ** 2
+    process = GaussianProcessRegressor(kernel, alpha=noise, n_restarts_optimizer=4, random_state=seed)
     return rmse(true_mean(INSIDE), process.fit(data.X, data.y).predict(INSIDE[:, None]))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -111,12 +112,11 @@ def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figur
             above.plot(steps, strain[:, number], color=BLACK, linewidth=1.6)
             above.set_title(f"Component {component}")
             middle, half = mean[:, number], TWO_SIDED_95 * std[:, number]
-            below.fill_between(
-                steps, middle - half, middle + half, color=ORANGE, alpha=0.3, linewidth=0, label="95 %"
-            )
-            for realisation in all_stress[:_REALISATIONS_SHOWN]:
-                below.plot(steps, realisation[:, number], color=GREY, linewidth=1, linestyle="--")
-            below.plot([], [], color=GREY, linewidth=1, linestyle="--", label="one element")
+            band: dict[str, Any] = {"color": ORANGE, "alpha": 0.3, "linewidth": 0, "label": "95 %"}
+            below.fill_between(steps, middle - half, middle + half, **band)
+            dashed: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": "--"}
+            below.plot(steps, all_stress[:_REALISATIONS_SHOWN, :, number].T, **dashed)
+            below.plot([], [], label="one element", **dashed)
             below.plot(steps, middle, color=BLUE, linewidth=1.8, label=f"mean of {len(all_stress)}")
             below.set_xlabel("step")
             for axes in (above, below):

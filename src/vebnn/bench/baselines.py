@@ -35,13 +35,11 @@ def _each_target(forecaster: Forecaster) -> Forecaster:
         if y.ndim == 1:
             return forecaster(X, y, X_new, seed)
         parts = [forecaster(X, target, X_new, seed) for target in y.T]
-        mean = np.stack([part.mean for part in parts], axis=1)
-        variance = np.stack([part.variance for part in parts], axis=1)
+        mean, variance = (
+            np.stack(some, axis=1) for some in zip(*(part[:2] for part in parts), strict=True)
+        )
         intervals = [part.interval for part in parts if part.interval is not None]
-        if not intervals:
-            return Forecast(mean, variance)
-        lower, upper = np.stack(intervals, axis=-1)
-        return Forecast(mean, variance, (lower, upper))
+        return Forecast(mean, variance, tuple(np.stack(intervals, axis=-1)) if intervals else None)
 
     return each
 

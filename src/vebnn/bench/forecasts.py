@@ -6,15 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from vebnn.metrics import (
-    coverage,
-    crps,
-    interval_length,
-    interval_score,
-    log_likelihood,
-    reliability,
-    rmse,
-)
+from vebnn import metrics
 
 LEVEL = 0.95
 
@@ -41,12 +33,12 @@ def scores(forecast: Forecast, y: np.ndarray) -> dict[str, Any]:
     half = special.ndtri((1 + LEVEL) / 2) * np.sqrt(variance)
     lower, upper = forecast.interval or (mean - half, mean + half)
     return {
-        "tll": log_likelihood(y, mean, variance),
-        "rmse": rmse(y, mean),
-        "coverage": coverage(y, lower, upper),
-        "interval_length": interval_length(lower, upper),
-        "crps": crps(y, mean, variance),
-        "ece": reliability(y, mean, variance).expected_calibration_error,
-        "winkler": interval_score(y, lower, upper, LEVEL),
+        "tll": metrics.log_likelihood(y, mean, variance),
+        "rmse": metrics.rmse(y, mean),
+        "coverage": metrics.coverage(y, lower, upper),
+        "interval_length": metrics.interval_length(lower, upper),
+        "crps": metrics.crps(y, mean, variance),
+        "ece": metrics.reliability(y, mean, variance).expected_calibration_error,
+        "winkler": metrics.interval_score(y, lower, upper, LEVEL),
         **forecast.notes,
     }

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from vebnn.estimators import JointRegressor, Regressor, VeBNNRegressor
 from vebnn.estimators.joint import BETAS
+from vebnn.inference import ENGINES
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,8 @@ class Method:
         return estimator(**{**self.arguments, **more})
 
 
-ENGINE_NAMES = {
-    "Ensembles": "ensemble",
-    "MC-Dropout": "mc_dropout",
-    "BBB": "bbb",
-    "SGLD": "sgld",
-    "SGHMC": "sghmc",
-    "pSGLD": "psgld",
-    "NUTS": "nuts",
-    "MAP": "map",
-}
+# Names of engines in tables → names in code.
+ENGINE_NAMES = {engine.title: name for name, engine in ENGINES.items()}
 
 
 def _joint(name: str, engine: str | None = None, **arguments: Any) -> Method:
@@ -56,9 +49,8 @@ def _all() -> list[Method]:
         _joint("BNN-Homo (pSGLD)", "pSGLD", variance_head="constant"),
     ]
     joint = [_joint(f"MVE ({name})", name) for name in ENGINE_NAMES]
-    natural = [
-        _joint(f"MVE (Natural / {name})", name, loss="natural") for name in ("Ensembles", "MC-Dropout")
-    ]
+    papers = ("Ensembles", "MC-Dropout")
+    natural = [_joint(f"MVE (Natural / {name})", name, loss="natural") for name in papers]
     cooperative = [
         Method(f"VeBNN ({name})", "cooperative", name, MappingProxyType({"inference": engine}))
         for name, engine in ENGINE_NAMES.items()

@@ -8,6 +8,9 @@ from rich.console import Console
 
 from vebnn.cli.groups import listed, new_group
 
+Methods = Annotated[
+    str, typer.Option(help="Names of methods; those of the paper's figures by default.")
+]
 Seeds = Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")]
 Rows = Annotated[Path, typer.Option("--out", help="File of rows, one line per fit.")]
 Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
@@ -46,9 +49,7 @@ def bench_sweep(
     noise: Annotated[
         str, typer.Option(help="Kinds of noise, separated by commas.")
     ] = "heteroscedastic,homoscedastic",
-    methods: Annotated[
-        str, typer.Option(help="Names of methods; those of the paper's figures by default.")
-    ] = "",
+    methods: Methods = "",
     seeds: Seeds = 5,
     out: Rows = Path("results/sweep.jsonl"),
     figures: Figures = Path("results"),
@@ -123,9 +124,7 @@ def bench_plasticity(
     sizes: Annotated[
         str, typer.Option(help="Numbers of training paths, separated by commas.")
     ] = "50,100,200,400,600,800,1000",
-    methods: Annotated[
-        str, typer.Option(help="Names of methods; those of the paper's figure by default.")
-    ] = "",
+    methods: Methods = "",
     repeats: Annotated[
         str, typer.Option(help="Random choices of training paths: one number, or one per size.")
     ] = "5",

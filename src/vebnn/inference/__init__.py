@@ -14,15 +14,16 @@ from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
 from vebnn.inference.sgld import SGLD
 
+# In the order of tables.
 ENGINES: dict[str, type[Engine]] = {
-    "map": MAP,
     "ensemble": Ensemble,
     "mc_dropout": MCDropout,
     "bbb": BayesByBackprop,
     "sgld": SGLD,
-    "psgld": PSGLD,
     "sghmc": SGHMC,
+    "psgld": PSGLD,
     "nuts": NUTS,
+    "map": MAP,
 }
 
 __all__ = [

@@ -4,14 +4,15 @@ from scipy.stats import wilcoxon
 
 from tests.support.rows import results, rows_of
 from vebnn.bench.comparison.baseline_ranks import baseline_ranks, ranked_methods
-from vebnn.bench.comparison.cooperation import combinations_won, paired_comparisons
+from vebnn.bench.comparison.cooperation import paired_comparisons
+from vebnn.bench.comparison.cooperation_sheet import cooperation_sheet
 from vebnn.bench.comparison.measures import METRICS
 
 NAMES = ("boston", "concrete", "energy", "power", "wine-red", "yacht")
 
 
 def test_counts_by_hand() -> None:
-    (pair,) = paired_comparisons(
+    pairs = paired_comparisons(
         results(
             rows_of("yacht", "VeBNN (pSGLD)", [1.0, 2.0, 3.0, 9.0]),
             rows_of("yacht", "MVE (pSGLD)", [0.0, 2.0, 4.0]),
@@ -21,40 +22,45 @@ def test_counts_by_hand() -> None:
         ),
         METRICS["tll"],
     )
-    assert (pair.engine, pair.cooperative, pair.joint) == ("pSGLD", "VeBNN (pSGLD)", "MVE (pSGLD)")
+    assert set(pairs["cooperative"]) == {"VeBNN (pSGLD)"}
+    assert set(pairs["joint"]) == {"MVE (pSGLD)"}
     # The fourth split of yacht and all of energy have no partner.
-    assert pair.score == (2, 2, 1)
-    assert pair.by_dataset["yacht"][:4] == (0.0, 1, 1, 1)
-    assert pair.by_dataset["boston"][:4] == (-0.5, 1, 1, 0)
-    assert (pair.better_on, len(pair.by_dataset)) == (0, 2)
-    assert pair.over_means.p_value is None
-    assert pair.over_pairs.num_pairs == 5
+    numbers = pairs.set_index("dataset")[["advantage", "wins", "losses", "ties"]]
+    assert numbers.to_dict("split")["index"] == ["boston", "yacht"]
+    assert numbers.loc["yacht"].tolist() == [0.0, 1, 1, 1]
+    assert numbers.loc["boston"].tolist() == [-0.5, 1, 1, 0]
+    # Two means and five pairs are too few.
+    assert pairs[["p_value_over_means", "p_value_over_pairs"]].isna().to_numpy().all()
+    (row,) = cooperation_sheet(pairs).groups[0]
+    assert [cell.text for cell in row[:4]] == ["VeBNN (pSGLD)", "0 of 2", "2–2–1", "–"]
 
 
 def test_p_values_are_scipys_on_raw_arrays(rng) -> None:
     ours = {name: rng.standard_normal(8) + 0.4 for name in NAMES}
     theirs = {name: rng.standard_normal(8) for name in NAMES}
-    (pair,) = paired_comparisons(
+    pairs = paired_comparisons(
         results(
             *(rows_of(name, "VeBNN (BBB)", ours[name]) for name in NAMES),
             *(rows_of(name, "MVE (BBB)", theirs[name]) for name in NAMES),
         ),
         METRICS["tll"],
     )
+    p_values = pairs.set_index("dataset")["p_value"]
     for name in NAMES:
         expected = wilcoxon(ours[name], theirs[name]).pvalue
-        assert pair.by_dataset[name].test.p_value == pytest.approx(expected)
+        assert p_values[name] == pytest.approx(expected)
     gains = np.array([ours[name] - theirs[name] for name in NAMES])
-    assert pair.over_means.p_value == pytest.approx(wilcoxon(gains.mean(1)).pvalue)
-    assert pair.over_pairs.p_value == pytest.approx(wilcoxon(gains.ravel()).pvalue)
-    assert combinations_won([pair]) == (int(np.sum(gains.mean(1) > 0)), 6)
+    assert pairs["p_value_over_means"].to_numpy() == pytest.approx(wilcoxon(gains.mean(1)).pvalue)
+    assert pairs["p_value_over_pairs"].to_numpy() == pytest.approx(wilcoxon(gains.ravel()).pvalue)
+    note = cooperation_sheet(pairs).notes[0]
+    assert f"better in {np.sum(gains.mean(1) > 0)} of 6 combinations" in note
 
 
 def test_errors_of_all_units_count_the_same(rng) -> None:
     ours = rng.uniform(0.5, 1.5, (6, 6))
     theirs = rng.uniform(0.5, 1.5, (6, 6))
     scales = np.array([1e-3, 1e3, 1.0, 1e-2, 10.0, 0.1])[:, None]
-    (pair,) = paired_comparisons(
+    pairs = paired_comparisons(
         results(
             *(
                 rows_of(name, method, values, "rmse")
@@ -66,21 +72,20 @@ def test_errors_of_all_units_count_the_same(rng) -> None:
     )
     shares = (theirs - ours) / ((theirs + ours) / 2)
     expected = wilcoxon(shares.ravel()).pvalue
-    assert pair.over_pairs.p_value == pytest.approx(expected)
+    assert pairs["p_value_over_pairs"].to_numpy() == pytest.approx(expected)
     # With the units, the data set in thousands would have the last word.
     assert wilcoxon((scales * (theirs - ours)).ravel()).pvalue != pytest.approx(expected, rel=0.1)
 
 
 def test_advantage_of_an_error_is_a_share() -> None:
-    (pair,) = paired_comparisons(
+    pairs = paired_comparisons(
         results(
             rows_of("yacht", "VeBNN (BBB)", [1.0], "crps"), rows_of("yacht", "MVE (BBB)", [3.0], "crps")
         ),
         METRICS["crps"],
     )
     # 3 − 1, in shares of their average 2.
-    assert pair.by_dataset["yacht"].advantage == pytest.approx(1)
-    assert pair.better_on == 1
+    assert pairs["advantage"].tolist() == pytest.approx([1])
 
 
 def test_every_joint_variant_of_the_engine_is_compared() -> None:
@@ -88,9 +93,9 @@ def test_every_joint_variant_of_the_engine_is_compared() -> None:
     found = paired_comparisons(
         results(*(rows_of("yacht", name, [1.0]) for name in names)), METRICS["tll"]
     )
-    assert [(pair.cooperative, pair.joint) for pair in found] == [
-        ("VeBNN (Ensembles)", "MVE (Ensembles)"),
-        ("VeBNN (Ensembles)", "MVE (Natural / Ensembles)"),
+    assert found[["cooperative", "joint"]].to_numpy().tolist() == [
+        ["VeBNN (Ensembles)", "MVE (Ensembles)"],
+        ["VeBNN (Ensembles)", "MVE (Natural / Ensembles)"],
     ]
 
 

@@ -19,9 +19,9 @@ def test_rows_by_method_data_set_and_split(tmp_path: Path) -> None:
         tmp_path / "rows.jsonl", rows_of("yacht", "a", [1.0, None]), rows_of("yacht", "b", [2.0])
     )
     found = read_results([path])
-    assert found.scores("tll", "a", "yacht") == {0: 1.0}
-    assert found.scores("tll", "b", "yacht") == {0: 2.0}
-    assert found.scores("rmse", "b", "yacht") == {}
+    assert found.scores("tll", "a", "yacht").to_dict() == {0: 1.0}
+    assert found.scores("tll", "b", "yacht").to_dict() == {0: 2.0}
+    assert found.scores("rmse", "b", "yacht").to_dict() == {}
     assert (found.experiment, found.notes) == ("uci", ())
     assert found.origin == "uci, preset standard, results version 1 (3 rows)"
 
@@ -30,12 +30,12 @@ def test_newest_run_is_the_one_written_last_and_it_is_said(tmp_path: Path) -> No
     old = other_run(rows_of("yacht", "a", [1.0, 1.0]), settings=QUICK)
     path = write(tmp_path / "rows.jsonl", old, rows_of("yacht", "a", [2.0]))
     found = read_results([path])
-    assert found.scores("tll", "a", "yacht") == {0: 2.0}
+    assert found.scores("tll", "a", "yacht").to_dict() == {0: 2.0}
     (note,) = found.notes
     assert "Left out: uci, preset quick, results version 1 (2 rows)" in note
     # A run that is taken up again is the newest.
     again = write(tmp_path / "again.jsonl", rows_of("yacht", "a", [2.0]), old[:1], old[1:])
-    assert read_results([again]).scores("tll", "a", "yacht") == {0: 1.0, 1: 1.0}
+    assert read_results([again]).scores("tll", "a", "yacht").to_dict() == {0: 1.0, 1: 1.0}
 
 
 @pytest.mark.parametrize("stamp", [{"results_version": 2}, {"experiment": "mine"}])
@@ -54,7 +54,7 @@ def test_preset_is_chosen(tmp_path: Path) -> None:
     old = other_run(rows_of("yacht", "a", [1.0]), settings=QUICK)
     path = write(tmp_path / "rows.jsonl", old, rows_of("yacht", "a", [2.0]))
     found = read_results([path], preset="quick")
-    assert found.scores("tll", "a", "yacht") == {0: 1.0}
+    assert found.scores("tll", "a", "yacht").to_dict() == {0: 1.0}
     assert found.notes == ()
     with pytest.raises(ValueError, match=r"preset 'paper'\. There are: quick, standard"):
         read_results([path], preset="paper")
@@ -66,7 +66,7 @@ def test_files_are_put_together_and_later_rows_replace_earlier(tmp_path: Path) -
         tmp_path / "2.jsonl", rows_of("yacht", "a", [3.0]), skipped("carbon", "a", "no file")
     )
     found = read_results([first, second])
-    assert found.scores("tll", "a", "yacht") == {0: 3.0, 1: 2.0}
+    assert found.scores("tll", "a", "yacht").to_dict() == {0: 3.0, 1: 2.0}
     assert found.why_skipped("a", "carbon") == "no file"
     assert found.why_skipped("a", "yacht") is None
 
@@ -74,7 +74,7 @@ def test_files_are_put_together_and_later_rows_replace_earlier(tmp_path: Path) -
 def test_rows_of_ones_own_need_no_stamp(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", [{"dataset": "mine", "method": "a", "split": 0, "rmse": 1}])
     found = read_results([path])
-    assert found.scores("rmse", "a", "mine") == {0: 1.0}
+    assert found.scores("rmse", "a", "mine").to_dict() == {0: 1.0}
     assert (found.experiment, found.origin) == ("", "(1 row)")
 
 

@@ -50,10 +50,9 @@ def test_oracle_is_close_to_the_truth_and_improves_with_data() -> None:
     ],
 )
 def test_limits(name: str, good: float, bad: float) -> None:
-    limit = toy.COLUMNS[name].limit
-    assert limit is not None
-    assert limit.holds(good)
-    assert not limit.holds(bad)
+    assert toy.COLUMNS[name].limit
+    assert toy.COLUMNS[name].holds(good)
+    assert not toy.COLUMNS[name].holds(bad)
 
 
 def test_table_has_seeds_mean_and_limits() -> None:

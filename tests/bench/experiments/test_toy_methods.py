@@ -12,7 +12,7 @@ from scipy import stats
 
 from vebnn.bench.experiments import sweep, toy_methods
 from vebnn.bench.experiments.sweep import PANELS
-from vebnn.bench.figures.convergence import Series, plot_convergence
+from vebnn.bench.figures.convergence import plot_convergence
 from vebnn.bench.methods import ALL, METHODS, Method
 from vebnn.datasets.toy import true_mean, true_noise_std
 from vebnn.datasets.toy_score import score_toy
@@ -132,15 +132,14 @@ def test_sweep_scores_ignorance_against_the_truth() -> None:
 
 
 def test_medians_and_ranges_are_drawn() -> None:
-    values = np.array([[1.0, 5.0, 2.0], [0.5, 0.1, 0.3]])
-    nothing = np.full((2, 3), np.nan)
-    series = [
-        Series("VeBNN (pSGLD)", np.array([5, 50]), dict.fromkeys(PANELS, values)),
-        Series(
-            "MVE (NLL)", np.array([5, 50]), dict.fromkeys(PANELS, values) | {"epistemic_tll": nothing}
-        ),
+    values = {5: (1.0, 5.0, 2.0), 50: (0.5, 0.1, 0.3)}
+    rows = [
+        {"method": name, "num_rows": size, **dict.fromkeys(PANELS, value), **changes}
+        for name, changes in (("VeBNN (pSGLD)", {}), ("MVE (NLL)", {"epistemic_tll": None}))
+        for size, some in values.items()
+        for value in some
     ]
-    figure = plot_convergence(series, PANELS, "training points")
+    figure = plot_convergence(rows, "num_rows", PANELS, "training points")
     lines = [axes.get_lines() for axes in figure.axes]
     assert [len(one) for one in lines] == [2, 2, 1, 2]
     np.testing.assert_allclose(lines[0][0].get_ydata(), [2.0, 0.3])

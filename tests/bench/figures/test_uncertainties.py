@@ -32,7 +32,7 @@ def test_lower_panels_show_both_stds_and_the_truth(figure: Figure) -> None:
     for panel, ignorance in ((figure.axes[2], 1.0), (figure.axes[3], 0.5)):
         lines = {line.get_label(): line.get_ydata() for line in panel.lines}
         np.testing.assert_allclose(lines["noise"], 1.5)
-        np.testing.assert_allclose(lines["ignorance"], ignorance)
+        np.testing.assert_allclose(lines["epistemic"], ignorance)
         np.testing.assert_allclose(lines["true noise"], true_noise_std(GRID))
 
 

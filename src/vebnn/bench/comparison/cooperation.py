@@ -1,65 +1,37 @@
 """Cooperative against joint training with the same engine, split by split."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas
 
 from vebnn.bench.comparison.measures import Metric
 from vebnn.bench.comparison.order import are_variants, family_of, ordered_datasets, ordered_methods
 from vebnn.bench.comparison.reading import Results
-from vebnn.bench.comparison.statistics import SignedRank, paired, signed_rank
+from vebnn.bench.comparison.statistics import signed_rank
 from vebnn.bench.methods import METHODS
 
 FIELDS = ("tll", "crps", "rmse", "wasserstein", "rmse_percent")
 
 
-class OnDataset(NamedTuple):
-    """Two methods on one data set, over the splits that both have."""
+def paired_comparisons(results: Results, metric: Metric) -> pandas.DataFrame:
+    """Compare every cooperative method with every joint one of its engine, if they share splits.
 
-    advantage: float  # of the cooperative mean; positive is better
-    wins: int
-    losses: int
-    ties: int
-    test: SignedRank
-
-
-@dataclass(frozen=True)
-class PairedComparison:
-    """A cooperative method against a joint one with the same engine."""
-
-    metric: Metric  # what they are compared by
-    engine: str  # the paper's name
-    cooperative: str
-    joint: str
-    by_dataset: Mapping[str, OnDataset]  # the comparison on each data set
-    over_means: SignedRank  # test of the advantages of the means, one for each data set
-    over_pairs: SignedRank  # test of the advantages on all splits of all data sets together
-
-    @property
-    def better_on(self) -> int:
-        """Return on how many data sets the cooperative mean is better."""
-        return sum(one.advantage > 0 for one in self.by_dataset.values())
-
-    @property
-    def score(self) -> tuple[int, int, int]:
-        """Return splits won, lost and tied, over all data sets."""
-        every = self.by_dataset.values()
-        return sum(o.wins for o in every), sum(o.losses for o in every), sum(o.ties for o in every)
-
-
-def paired_comparisons(results: Results, metric: Metric) -> list[PairedComparison]:
-    """Compare every cooperative method with every joint one of its engine, if they share splits."""
+    A row is a pair of methods on a data set, with the columns of ``cooperation.csv``: the ``advantage``
+    of the cooperative mean (positive is better), splits won, lost and tied, and p of three tests: over
+    the splits of the data set, over the advantages of the means of all data sets, and over those of
+    all splits of all data sets. There is no p for too few pairs.
+    """
     methods = ordered_methods(row["method"] for row in results.rows)
     known = [METHODS[name] for name in methods if are_variants(family_of(name))]
-    found = [
-        _compare(results, metric, one.engine or "", one.name, other.name)
+    rows = [
+        row
         for one in known
         for other in known
         if one.engine == other.engine and (one.strategy, other.strategy) == ("cooperative", "joint")
+        for row in _compare(results, metric, one.name, other.name)
     ]
-    return [comparison for comparison in found if comparison.by_dataset]
+    return pandas.DataFrame(rows)
 
 
 def advantage(metric: Metric, cooperative: np.ndarray, joint: np.ndarray) -> np.ndarray:
@@ -68,43 +40,39 @@ def advantage(metric: Metric, cooperative: np.ndarray, joint: np.ndarray) -> np.
     A difference of log-likelihoods has no units. Errors have those of the targets, so their
     difference is divided by their average; the result lies between -2 and 2.
     """
-    gain = cooperative - joint if metric.goal == "larger" else joint - cooperative
+    gain = metric.gain(cooperative, joint)
     if not metric.in_units:
         return gain
     scale = (np.abs(cooperative) + np.abs(joint)) / 2
     return np.divide(gain, scale, out=np.zeros_like(gain), where=scale > 0)
 
 
-def _compare(
-    results: Results, metric: Metric, engine: str, cooperative: str, joint: str
-) -> PairedComparison:
-    by_dataset, advantages = {}, []
+def _compare(results: Results, metric: Metric, cooperative: str, joint: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    advantages: list[float] = []
     for dataset in ordered_datasets(row["dataset"] for row in results.rows):
-        ours, theirs = paired(
-            results.scores(metric.field, cooperative, dataset),
-            results.scores(metric.field, joint, dataset),
-        )
-        if ours.size:
-            by_dataset[dataset] = _on_dataset(metric, ours, theirs)
-            advantages.append(advantage(metric, ours, theirs))
-    return PairedComparison(
-        metric,
-        engine,
-        cooperative,
-        joint,
-        by_dataset,
-        over_means=signed_rank([one.advantage for one in by_dataset.values()]),
-        over_pairs=signed_rank(np.concatenate(advantages) if advantages else []),
-    )
-
-
-def _on_dataset(metric: Metric, ours: np.ndarray, theirs: np.ndarray) -> OnDataset:
-    gain = ours - theirs if metric.goal == "larger" else theirs - ours
-    of_means = advantage(metric, np.array([ours.mean()]), np.array([theirs.mean()]))
-    wins, losses = int(np.sum(gain > 0)), int(np.sum(gain < 0))
-    return OnDataset(float(of_means[0]), wins, losses, len(gain) - wins - losses, signed_rank(gain))
-
-
-def combinations_won(comparisons: Sequence[PairedComparison]) -> tuple[int, int]:
-    """Return in how many combinations of pair and data set cooperation is better, and of how many."""
-    return sum(one.better_on for one in comparisons), sum(len(one.by_dataset) for one in comparisons)
+        scores = [results.scores(metric.field, name, dataset) for name in (cooperative, joint)]
+        ours, theirs = pandas.concat(scores, axis=1, join="inner").to_numpy().T
+        if not ours.size:
+            continue
+        gain = metric.gain(ours, theirs)
+        row = {
+            "metric": metric.field,
+            "cooperative": cooperative,
+            "joint": joint,
+            "dataset": dataset,
+            "advantage": float(
+                advantage(metric, ours.mean(keepdims=True), theirs.mean(keepdims=True))[0]
+            ),
+            "wins": int(np.sum(gain > 0)),
+            "losses": int(np.sum(gain < 0)),
+            "ties": int(np.sum(gain == 0)),
+            "p_value": signed_rank(gain).p_value,
+        }
+        rows.append(row)
+        advantages.extend(advantage(metric, ours, theirs))
+    over = {
+        "p_value_over_means": signed_rank([row["advantage"] for row in rows]).p_value,
+        "p_value_over_pairs": signed_rank(advantages).p_value,
+    }
+    return [row | over for row in rows]

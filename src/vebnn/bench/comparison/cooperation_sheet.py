@@ -1,20 +1,19 @@
 """The table of cooperative against joint training."""
 
-from collections.abc import Sequence
+import pandas
 
-from vebnn.bench.comparison.cooperation import PairedComparison, combinations_won
-from vebnn.bench.comparison.statistics import FEWEST_PAIRS, SignedRank
+from vebnn.bench.comparison.measures import METRICS, Metric
+from vebnn.bench.comparison.statistics import FEWEST_PAIRS, SIGNIFICANT
 from vebnn.bench.render.sheet import MISSING, Cell, Sheet
 
 
-def cooperation_sheet(comparisons: Sequence[PairedComparison]) -> Sheet:
+def cooperation_sheet(pairs: pandas.DataFrame) -> Sheet:
     """Return the table of all comparisons by one metric."""
-    metric = comparisons[0].metric
-    datasets = list(dict.fromkeys(name for one in comparisons for name in one.by_dataset))
-    won, total = combinations_won(comparisons)
+    metric = METRICS[pairs["metric"].iloc[0]]
+    datasets = pairs["dataset"].unique()
     unit = "in percent of the average of the two means" if metric.in_units else "in nats"
-    tests = [test for one in comparisons for test in (one.over_means, *_tests(one))]
-    few = any(test.p_value is None for test in tests)
+    few = pairs[["p_value", "p_value_over_means"]].isna().to_numpy().any()
+    groups = pairs.groupby(["cooperative", "joint"], sort=False)
     return Sheet(
         title=f"Does cooperation help? {metric.name} ({metric.arrow})",
         caption=(
@@ -25,50 +24,48 @@ def cooperation_sheet(comparisons: Sequence[PairedComparison]) -> Sheet:
             f"is p < 0.05)."
         ),
         columns=(
-            *("cooperative, joint", "data sets", "won–lost–tied"),
-            *("p, means", "p, splits", *datasets),
+            "cooperative, joint",
+            "data sets",
+            "won–lost–tied",
+            "p, means",
+            "p, splits",
+            *datasets,
         ),
-        groups=[[_row(one, datasets) for one in comparisons]],
+        groups=[[_row(metric, pair, datasets) for _, pair in groups]],
         notes=[
-            f"The cooperative mean is better in {won} of {total} combinations of pair and data set.",
+            f"The cooperative mean is better in {(pairs['advantage'] > 0).sum()} of {len(pairs)} "
+            f"combinations of pair and data set.",
             "Splits of one data set share rows, so p over splits is too small.",
             *([f"No p with fewer than {FEWEST_PAIRS} pairs."] if few else []),
         ],
     )
 
 
-def _tests(comparison: PairedComparison) -> list[SignedRank]:
-    return [one.test for one in comparison.by_dataset.values()]
+def _row(metric: Metric, pair: pandas.DataFrame, datasets: list[str]) -> list[Cell]:
+    first, better_on = pair.iloc[0], int((pair["advantage"] > 0).sum())
+    wins, losses, ties = pair[["wins", "losses", "ties"]].sum()
+    by_dataset = pair.set_index("dataset").to_dict("index")
 
+    def dataset_cell(one: dict | None) -> Cell:
+        if one is None:
+            return Cell(MISSING)
+        gain, p = one["advantage"], p_cell(one["p_value"])
+        text = f"{100 * gain:+.1f} %" if metric.in_units else f"{gain:+.2f}"
+        return Cell(text, bold=p.bold, below="" if p.sort is None else f"p {p.text}", sort=gain)
 
-def _row(comparison: PairedComparison, datasets: Sequence[str]) -> list[Cell]:
-    wins, losses, ties = comparison.score
-    better_on, total = comparison.better_on, len(comparison.by_dataset)
     return [
-        Cell(comparison.cooperative, below=comparison.joint),
-        Cell(f"{better_on} of {total}", sort=float(better_on)),
+        Cell(first["cooperative"], below=first["joint"]),
+        Cell(f"{better_on} of {len(pair)}", sort=float(better_on)),
         Cell(f"{wins}–{losses}–{ties}", sort=float(wins)),
-        _p_cell(comparison.over_means),
-        _p_cell(comparison.over_pairs),
-        *(_dataset_cell(comparison, name) for name in datasets),
+        p_cell(first["p_value_over_means"]),
+        p_cell(first["p_value_over_pairs"]),
+        *(dataset_cell(by_dataset.get(name)) for name in datasets),
     ]
 
 
-def _dataset_cell(comparison: PairedComparison, dataset: str) -> Cell:
-    one = comparison.by_dataset.get(dataset)
-    if one is None:
+def p_cell(p_value: float | None) -> Cell:
+    """Return p with two digits, or that it is below 0.001; bold if it is significant."""
+    if p_value is None or pandas.isna(p_value):
         return Cell(MISSING)
-    text = f"{100 * one.advantage:+.1f} %" if comparison.metric.in_units else f"{one.advantage:+.2f}"
-    below = "" if one.test.p_value is None else f"p {p_value(one.test)}"
-    return Cell(text, bold=one.test.significant, below=below, sort=one.advantage)
-
-
-def _p_cell(test: SignedRank) -> Cell:
-    return Cell(p_value(test), bold=test.significant, sort=test.p_value)
-
-
-def p_value(test: SignedRank) -> str:
-    """Return p with two digits, or that it is below 0.001."""
-    if test.p_value is None:
-        return MISSING
-    return "<0.001" if test.p_value < 0.001 else f"{test.p_value:.2g}"
+    text = "<0.001" if p_value < 0.001 else f"{p_value:.2g}"
+    return Cell(text, bold=bool(p_value < SIGNIFICANT), sort=float(p_value))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -11,7 +12,7 @@ class Metric:
     field: str  # its name in a row
     name: str  # the short name in tables; the paper's, where it has one
     words: str  # its definition
-    goal: str  # ``"larger"``, ``"smaller"`` or ``"target"``: which values are better
+    goal: str = "smaller"  # ``"larger"``, ``"smaller"`` or ``"target"``: which values are better
     target: float | None = None  # the best value, if the goal is a target
     in_units: bool = False  # whether it has the units of the targets: data sets then differ in scale
     # Like the paper, not for TC and TIL: the coverage of a split may be too high or too low, and a
@@ -21,9 +22,13 @@ class Metric:
 
     def loss(self, value: float) -> float:
         """Return a number that is smaller for better values."""
-        if self.goal == "target":
-            return abs(value - self.target) if self.target is not None else 0.0
+        if self.target is not None:
+            return abs(value - self.target)
         return -value if self.goal == "larger" else value
+
+    def gain(self, first: Any, second: Any) -> Any:
+        """Return the difference of paired values; it is positive where the first is better."""
+        return first - second if self.goal == "larger" else second - first
 
     @property
     def arrow(self) -> str:
@@ -31,46 +36,33 @@ class Metric:
         return {"larger": "↑", "smaller": "↓"}.get(self.goal, f"→ {self.target}")
 
 
-def _larger(field: str, name: str, words: str) -> Metric:
-    return Metric(field, name, words, "larger")
-
-
-def _smaller(field: str, name: str, words: str, tested: bool = True, decimals: int = 2) -> Metric:
-    return Metric(field, name, words, "smaller", None, True, tested, decimals)
-
-
-def _standardised(field: str, name: str, words: str, decimals: int, tested: bool = True) -> Metric:
-    return Metric(field, name, words, "smaller", None, False, tested, decimals)
+def _in_units(field: str, name: str, words: str, tested: bool = True, decimals: int = 2) -> Metric:
+    return Metric(field, name, words, in_units=True, tested=tested, decimals=decimals)
 
 
 def _target(field: str, name: str, words: str, target: float, decimals: int) -> Metric:
     return Metric(field, name, words, "target", target, tested=False, decimals=decimals)
 
 
-def _all() -> list[Metric]:
-    return [
-        _larger("tll", "TLL", "test log-likelihood"),
-        _smaller("rmse", "RMSE", "root mean squared error"),
-        _target("coverage", "TC", "test coverage of 95 % intervals", 0.95, decimals=4),
-        _smaller("interval_length", "TIL", "length of 95 % intervals", tested=False),
-        _smaller("crps", "CRPS", "continuous ranked probability score"),
-        _standardised("ece", "ECE", "expected calibration error", 3),
-        _smaller("winkler", "Winkler", "interval score of 95 % intervals"),
-        _smaller("seconds", "seconds", "time of one fit", tested=False),
-        # With a known truth.
-        _smaller("rmse_percent", "RMSE %", "error of the mean in percent"),
-        _smaller("wasserstein", "WA", "Wasserstein distance from true mean and noise", decimals=4),
-        _target("noise_ratio", "noise ratio", "predicted over true rms std of the noise", 1.0, 2),
-        _larger("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth"),
-        _target(
-            "epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3
-        ),
-        _standardised("epistemic_interval_length", "epistemic TIL", "their length", 3, tested=False),
-        _standardised("epistemic_calibration_error", "epistemic ECE", "their calibration error", 4),
-    ]
-
-
-METRICS = {metric.field: metric for metric in _all()}
+_ALL = (
+    Metric("tll", "TLL", "test log-likelihood", "larger"),
+    _in_units("rmse", "RMSE", "root mean squared error"),
+    _target("coverage", "TC", "test coverage of 95 % intervals", 0.95, 4),
+    _in_units("interval_length", "TIL", "length of 95 % intervals", tested=False),
+    _in_units("crps", "CRPS", "continuous ranked probability score"),
+    Metric("ece", "ECE", "expected calibration error", decimals=3),
+    _in_units("winkler", "Winkler", "interval score of 95 % intervals"),
+    _in_units("seconds", "seconds", "time of one fit", tested=False),
+    # With a known truth.
+    _in_units("rmse_percent", "RMSE %", "error of the mean in percent"),
+    _in_units("wasserstein", "WA", "Wasserstein distance from true mean and noise", decimals=4),
+    _target("noise_ratio", "noise ratio", "predicted over true rms std of the noise", 1.0, 2),
+    Metric("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth", "larger"),
+    _target("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3),
+    Metric("epistemic_interval_length", "epistemic TIL", "their length", tested=False, decimals=3),
+    Metric("epistemic_calibration_error", "epistemic ECE", "their calibration error", decimals=4),
+)
+METRICS = {metric.field: metric for metric in _ALL}
 # The defaults, by experiment: those of the paper, and the noise ratio.
 USUAL = {
     "uci": ("tll", "rmse", "coverage", "interval_length"),

@@ -1,12 +1,13 @@
 """The paper's table of one metric, with the paper's numbers below ours."""
 
 import math
-from collections.abc import Sequence
 from itertools import groupby
 from string import ascii_lowercase
 
+import pandas
+
 from vebnn.bench.comparison.measures import Metric
-from vebnn.bench.comparison.metric_table import Entry, MetricTable
+from vebnn.bench.comparison.metric_table import MetricTable
 from vebnn.bench.comparison.order import family_of
 from vebnn.bench.comparison.statistics import FEWEST_PAIRS, Ranks
 from vebnn.bench.render.sheet import MISSING, Cell, Sheet
@@ -31,21 +32,38 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
       table: its numbers.
       paper: whether the published number, and our difference from it, stand below ours.
     """
-    metric, ranked = table.metric, len(table.ranks.average) > 1
-    reasons = list(dict.fromkeys(filter(None, (entry.skipped for entry in table.entries.values()))))
+    metric, entries, ranked = table.metric, table.entries, len(table.ranks.average) > 1
+    reasons = list(table.cells["skipped"].dropna().unique())
     decimals = {dataset: decimals_of(table, dataset) for dataset in table.datasets}
 
-    def row(method: str) -> list[Cell]:
-        cells = [Cell(method)]
-        for dataset in table.datasets:
-            entry = table.entries[method, dataset]
-            cells.append(_cell(table, entry, decimals[dataset], reasons, paper))
-        return [*cells, rank_cell(table.ranks, method)] if ranked else cells
+    def cell(method: str, dataset: str) -> Cell:
+        entry, digits = entries[method, dataset], decimals[dataset]
+        footnote = letter(reasons.index(entry["skipped"])) if entry["skipped"] else ""
+        if not entry["splits"]:
+            return Cell(MISSING, raised=footnote)
+        text = f"{entry['mean']:.{digits}f}"
+        text += f" ({entry['std']:.{digits}f})" if entry["splits"] > 1 else ""
+        text += f", n={entry['splits']}" if entry["splits"] < table.usual_splits else ""
+        below = ""
+        if paper and pandas.notna(entry["difference"]):
+            below = f"paper {entry['paper_mean']:.{digits}f}, {entry['difference']:+.{digits}f}"
+        return Cell(
+            text,
+            bold=bool(entry["place"]),
+            underline=entry["place"] == "best",
+            italic=entry["best_of_family"],
+            raised="*" * entry["significantly_best"] + RAISED[entry["against_family"]] + footnote,
+            below=below,
+            sort=entry["mean"],
+        )
 
-    has_paper = paper and any(entry.scores and entry.published for entry in table.entries.values())
+    def row(method: str) -> list[Cell]:
+        rank = [rank_cell(table.ranks, method)] if ranked else []
+        return [Cell(method), *(cell(method, dataset) for dataset in table.datasets), *rank]
+
     return Sheet(
         title=f"{metric.name} ({metric.arrow})",
-        caption=_caption(metric, has_paper, len(table.methods) > 1),
+        caption=_caption(metric, paper and table.has_published, len(table.methods) > 1),
         columns=("method", *table.datasets, *(["rank"] if ranked else [])),
         groups=[[row(name) for name in names] for _, names in groupby(table.methods, key=family_of)],
         notes=[*(f"{letter(at)}: {why}" for at, why in enumerate(reasons)), *_notes(table)],
@@ -54,34 +72,12 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
 
 def decimals_of(table: MetricTable, dataset: str) -> int:
     """Return enough decimals for two digits of the smallest mean with units: 0.0064, 4.70."""
-    metric = table.metric
-    entries = [table.entries[method, dataset] for method in table.methods]
-    means = [abs(entry.mean) for entry in entries if entry.scores and entry.mean]
+    metric, cells = table.metric, table.cells
     if not metric.in_units:
         return metric.decimals
-    digits = 1 - math.floor(math.log10(min(means, default=1.0)))
+    means = cells.loc[cells["dataset"] == dataset, "mean"].abs()
+    digits = 1 - math.floor(math.log10(min(means[means > 0], default=1.0)))
     return min(MOST_DECIMALS, max(metric.decimals, digits))
-
-
-def _cell(table: MetricTable, entry: Entry, decimals: int, reasons: Sequence[str], paper: bool) -> Cell:
-    footnote = letter(reasons.index(entry.skipped)) if entry.skipped else ""
-    if not entry.scores:
-        return Cell(MISSING, raised=footnote)
-    text = f"{entry.mean:.{decimals}f}"
-    text += "" if entry.std is None else f" ({entry.std:.{decimals}f})"
-    fewer = len(entry.scores) < table.usual_splits
-    known = entry.published if paper else None
-    return Cell(
-        text + (f", n={len(entry.scores)}" if fewer else ""),
-        bold=entry.best or entry.second,
-        underline=entry.best,
-        italic=entry.best_of_family,
-        raised=("*" if entry.star else "") + RAISED[entry.mark] + footnote,
-        below=""
-        if known is None
-        else f"paper {known.mean:.{decimals}f}, {entry.mean - known.mean:+.{decimals}f}",
-        sort=entry.mean,
-    )
 
 
 def rank_cell(ranks: Ranks, method: str) -> Cell:
@@ -112,7 +108,7 @@ def _caption(metric: Metric, paper: bool, marked: bool) -> str:
 
 def _notes(table: MetricTable) -> list[str]:
     notes, usual = [], table.usual_splits
-    counts = {len(entry.scores) for entry in table.entries.values() if entry.scores}
+    counts = set(table.cells["splits"]) - {0}
     if counts:
         fewer = "; n= where there are fewer. Tests use the splits both methods have"
         notes.append(f"{usual} split{'s' if usual > 1 else ''}{fewer if len(counts) > 1 else ''}.")

@@ -11,48 +11,32 @@ signed ranks can disagree if one split is an outlier: a variant whose mean is wo
 significantly better by the test, has a plus.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
-import numpy as np
+import pandas
 
 from vebnn.bench.comparison.measures import Metric
 from vebnn.bench.comparison.order import are_variants, family_of, ordered_datasets, ordered_methods
-from vebnn.bench.comparison.published import Published, published
+from vebnn.bench.comparison.published import published
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.comparison.statistics import (
     FEWEST_PAIRS,
     Ranks,
     SignedRank,
     average_ranks,
-    paired,
     signed_rank,
 )
 
-
-@dataclass
-class Entry:
-    """A method on a data set."""
-
-    scores: Mapping[int, float]  # by split
-    skipped: str | None  # why there are none, or fewer, if a row says it
-    published: Published | None  # the paper's number
-    best: bool = field(default=False, init=False)
-    second: bool = field(default=False, init=False)
-    star: bool = field(default=False, init=False)
-    best_of_family: bool = field(default=False, init=False)
-    mark: str = field(default="", init=False)  # "+" or "-"
-
-    @property
-    def mean(self) -> float:
-        """Return the mean over splits."""
-        return float(np.mean(list(self.scores.values())))
-
-    @property
-    def std(self) -> float | None:
-        """Return the standard deviation over splits, if there are two."""
-        values = list(self.scores.values())
-        return float(np.std(values, ddof=1)) if len(values) > 1 else None
+# The columns of marks: "best" or "second"; a star; the best of its family; "+" or "-".
+UNMARKED: dict[str, Any] = {
+    "place": "",
+    "significantly_best": False,
+    "best_of_family": False,
+    "against_family": "",
+}
 
 
 @dataclass(frozen=True)
@@ -60,16 +44,35 @@ class MetricTable:
     """A metric of all methods on all data sets."""
 
     metric: Metric
-    methods: tuple[str, ...]  # in order
-    datasets: tuple[str, ...]  # in order
-    entries: Mapping[tuple[str, str], Entry]  # by method and data set
+    # A row per method and data set, in order, with the columns of ``tables.csv``.
+    cells: pandas.DataFrame
     ranks: Ranks  # average ranks over the data sets that all methods with numbers have
     untested: tuple[str, ...]  # data sets on which a test was wanted, but had too few common splits
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Return the methods in order."""
+        return tuple(self.cells["method"].unique())
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Return the data sets in order."""
+        return tuple(self.cells["dataset"].unique())
+
+    @property
     def usual_splits(self) -> int:
-        """Return how many splits an entry has, unless it says otherwise."""
-        return max((len(entry.scores) for entry in self.entries.values()), default=0)
+        """Return how many splits a cell has, unless it says otherwise."""
+        return max(self.cells["splits"], default=0)
+
+    @property
+    def has_published(self) -> bool:
+        """Return whether the paper has a number for any of ours."""
+        return bool(self.cells["difference"].notna().any())
+
+    @property
+    def entries(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return the cells by method and data set."""
+        return self.cells.set_index(["method", "dataset"]).to_dict("index")
 
 
 def compare(results: Results, metric: Metric) -> MetricTable:
@@ -77,89 +80,82 @@ def compare(results: Results, metric: Metric) -> MetricTable:
 
     A method without this number is left out, unless all its rows say why they have none.
     """
-    all_datasets = ordered_datasets(row["dataset"] for row in results.rows)
-    with_numbers = {row["method"] for row in results.rows if not row.get("skipped")}
-    lines: dict[str, dict[str, Entry]] = {}
-    for method in ordered_methods(row["method"] for row in results.rows):
-        line = {
-            dataset: Entry(
-                results.scores(metric.field, method, dataset),
-                results.why_skipped(method, dataset),
-                published(metric.field, method, dataset, results.experiment),
-            )
-            for dataset in all_datasets
-        }
-        if method not in with_numbers or any(entry.scores for entry in line.values()):
-            lines[method] = line
-    datasets = tuple(
-        dataset
-        for dataset in all_datasets
-        if any(line[dataset].scores or line[dataset].skipped for line in lines.values())
-    )
-    untested = tuple(
-        dataset
+    names = ordered_methods(row["method"] for row in results.rows)
+    datasets = ordered_datasets(row["dataset"] for row in results.rows)
+    scores = {
+        dataset: {name: results.scores(metric.field, name, dataset) for name in names}
         for dataset in datasets
-        if not _mark(metric, {method: line[dataset] for method, line in lines.items()})
-    )
-    losses = {
-        method: {name: metric.loss(line[name].mean) for name in datasets if line[name].scores}
-        for method, line in lines.items()
     }
-    ranks = average_ranks({method: found for method, found in losses.items() if found})
-    entries = {(method, name): line[name] for method, line in lines.items() for name in datasets}
-    return MetricTable(metric, tuple(lines), datasets, entries, ranks, untested)
+    marked = {dataset: _marks(metric, scores[dataset]) for dataset in datasets}
+    rows = []
+    for name, dataset in product(names, datasets):
+        values = scores[dataset][name]
+        known = published(metric.field, name, dataset, results.experiment)
+        numbers = {
+            "splits": len(values),
+            "mean": values.mean(),
+            "std": values.std(),
+            **marked[dataset][0].loc[name],
+            "average_rank": None,
+            "paper_mean": known and known.mean,
+            "paper_std": known and known.std,
+            "difference": known and values.mean() - known.mean,
+            "skipped": results.why_skipped(name, dataset),
+        }
+        rows.append({"metric": metric.field, "method": name, "dataset": dataset, **numbers})
+    cells = pandas.DataFrame(rows)
+    with_rows = {row["method"] for row in results.rows if not row.get("skipped")}
+    most_splits = cells.groupby("method")["splits"].transform("max")
+    cells = cells[(most_splits > 0) | ~cells["method"].isin(with_rows)]
+    said = (cells["splits"] > 0) | cells["skipped"].notna()
+    cells = cells[said.groupby(cells["dataset"]).transform("any")]
+    losses = cells.assign(loss=cells["mean"].map(metric.loss)).pivot(
+        index="method", columns="dataset", values="loss"
+    )
+    ranks = average_ranks(losses.reindex(cells["method"].unique(), columns=cells["dataset"].unique()))
+    cells = cells.assign(average_rank=cells["method"].map(ranks.average))
+    untested = tuple(name for name in cells["dataset"].unique() if marked[name][1])
+    return MetricTable(metric, cells, ranks, untested)
 
 
-def _mark(metric: Metric, column: Mapping[str, Entry]) -> bool:
-    """Mark the entries of one data set; return whether every test had enough pairs."""
-    scored = {method: entry for method, entry in column.items() if entry.scores}
-    if len(scored) < 2:
-        return True
-    best, others = _split_off_best(metric, list(scored.values()))
-    tests = []
-    for entry in best:
-        entry.best = True
-    if len(best) == 1:
-        seconds, _ = _split_off_best(metric, others)
-        for entry in seconds:
-            entry.second = True
-        if metric.tested:
+def _marks(metric: Metric, scores: Mapping[str, pandas.Series]) -> tuple[pandas.DataFrame, bool]:
+    """Return the marks of every method on one data set, and whether a test had too few pairs."""
+    marks = pandas.DataFrame(UNMARKED, index=list(scores))
+    means = {name: values.mean() for name, values in scores.items() if len(values)}
+    losses = pandas.Series(means, dtype=float).map(metric.loss)
+    tests: list[SignedRank] = []
+
+    def against(best: str, others: pandas.Series) -> list[SignedRank]:
+        gains = [metric.gain(scores[best], scores[other]).dropna() for other in others.index]
+        found = [signed_rank(gain) for gain in gains] if metric.tested else []
+        tests.extend(found)
+        return found
+
+    if len(losses) > 1:
+        best, others = _split_off_best(losses)
+        marks.loc[best.index, "place"] = "best"
+        if len(best) == 1:
+            seconds, _ = _split_off_best(others)
+            marks.loc[seconds.index, "place"] = "second"
+            found = against(best.index[0], seconds)
             # Of several seconds, all must be worse.
-            tests += [_test(metric, best[0], entry) for entry in seconds]
-            best[0].star = all(map(_better, tests))
-    for family in dict.fromkeys(map(family_of, scored)):
-        members = [entry for method, entry in scored.items() if family_of(method) == family]
-        if are_variants(family) and len(members) > 1:
-            tests += _mark_family(metric, members)
-    return all(test.num_pairs >= FEWEST_PAIRS for test in tests)
+            marks.loc[best.index, "significantly_best"] = bool(found) and all(map(_better, found))
+    for family, members in losses.groupby(family_of):
+        if not are_variants(family) or len(members) == 1:
+            continue
+        best, others = _split_off_best(members)
+        marks.loc[best.index, "best_of_family"] = True
+        found = against(best.index[0], others)
+        if len(best) == 1 and found and all(map(_better, found)):
+            marks.loc[best.index, "against_family"] = "+"
+        for other, test in zip(others.index, found, strict=False):
+            if test.significant:
+                marks.loc[other, "against_family"] = "-" if _better(test) else "+"
+    return marks, any(test.num_pairs < FEWEST_PAIRS for test in tests)
 
 
-def _mark_family(metric: Metric, members: Sequence[Entry]) -> list[SignedRank]:
-    best, others = _split_off_best(metric, members)
-    for entry in best:
-        entry.best_of_family = True
-    if not metric.tested or not others:
-        return []
-    tests = [_test(metric, best[0], other) for other in others]
-    if len(best) == 1 and all(map(_better, tests)):
-        best[0].mark = "+"
-    for other, test in zip(others, tests, strict=True):
-        if test.significant:
-            other.mark = "-" if _better(test) else "+"
-    return tests
-
-
-def _split_off_best(metric: Metric, entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    losses = [metric.loss(entry.mean) for entry in entries]
-    best = [entry for entry, loss in zip(entries, losses, strict=True) if loss == min(losses)]
-    others = [entry for entry, loss in zip(entries, losses, strict=True) if loss > min(losses)]
-    return best, others
-
-
-def _test(metric: Metric, first: Entry, second: Entry) -> SignedRank:
-    """Test first against second; the direction is 1 if the first is better."""
-    one, other = paired(first.scores, second.scores)
-    return signed_rank(one - other if metric.goal == "larger" else other - one)
+def _split_off_best(losses: pandas.Series) -> tuple[pandas.Series, pandas.Series]:
+    return losses[losses == losses.min()], losses[losses > losses.min()]
 
 
 def _better(test: SignedRank) -> bool:

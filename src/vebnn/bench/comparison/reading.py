@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas
+
 from vebnn.bench.comparison.measures import METRICS
 from vebnn.bench.results import Row, read_rows
 
@@ -26,13 +28,13 @@ class Results:
     origin: str  # describes the run
     notes: tuple[str, ...] = ()  # sentences about rows that were left out
 
-    def scores(self, field: str, method: str, dataset: str) -> dict[int, float]:
+    def scores(self, field: str, method: str, dataset: str) -> pandas.Series:
         """Return the known values of a field by split.
 
         Splits are sorted: sums then agree to the last bit, whichever fit finished first.
         """
         rows = (row for row in self._cell(method, dataset) if row.get(field) is not None)
-        return dict(sorted((row["split"], float(row[field])) for row in rows))
+        return pandas.Series({row["split"]: row[field] for row in rows}, dtype=float).sort_index()
 
     def why_skipped(self, method: str, dataset: str) -> str | None:
         """Return why a method has no numbers on a data set, if a row says it."""
@@ -140,11 +142,7 @@ def _preset(row: Row) -> Any:
 
 
 def _in_words(run: Sequence[Row]) -> str:
-    first = run[0]
-    named = {
-        "": first.get("experiment"),
-        "preset ": _preset(first),
-        "results version ": first.get("results_version"),
-    }
-    said = [f"{words}{value}" for words, value in named.items() if value is not None]
+    values = (run[0].get("experiment"), _preset(run[0]), run[0].get("results_version"))
+    named = zip(("", "preset ", "results version "), values, strict=True)
+    said = [f"{words}{value}" for words, value in named if value is not None]
     return f"{', '.join(said)} ({len(run)} row{'s' if len(run) > 1 else ''})".strip()

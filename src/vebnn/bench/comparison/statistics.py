@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas
 from scipy.stats import rankdata, wilcoxon
 
 # With five pairs even five wins out of five have p = 2/2⁵ = 0.0625.
@@ -24,7 +25,7 @@ class SignedRank(NamedTuple):
         return self.p_value is not None and self.p_value < SIGNIFICANT
 
 
-def signed_rank(differences: Sequence[float] | np.ndarray) -> SignedRank:
+def signed_rank(differences: Sequence[float] | np.ndarray | pandas.Series) -> SignedRank:
     """Test whether paired scores differ (Wilcoxon 1945); pairs without a difference do not count.
 
     Args:
@@ -39,12 +40,6 @@ def signed_rank(differences: Sequence[float] | np.ndarray) -> SignedRank:
     return SignedRank(every.size, p_value, direction)
 
 
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of the splits that both have, in the order of the splits."""
-    common = sorted(first.keys() & second.keys())
-    return np.array([first[at] for at in common]), np.array([second[at] for at in common])
-
-
 class Ranks(NamedTuple):
     """Average ranks of methods; 1 is best, and ties share."""
 
@@ -52,16 +47,12 @@ class Ranks(NamedTuple):
     datasets: tuple[str, ...]  # those on which all methods have a number
 
 
-def average_ranks(losses: Mapping[str, Mapping[str, float]]) -> Ranks:
+def average_ranks(losses: pandas.DataFrame) -> Ranks:
     """Rank methods on every data set that all of them have, and average.
 
     Args:
-      losses: by method, then by data set; smaller is better.
+      losses: methods × data sets; smaller is better. Methods without a number are left out.
     """
-    every = dict.fromkeys(name for by_dataset in losses.values() for name in by_dataset)
-    common = tuple(name for name in every if all(name in each for each in losses.values()))
-    if not common:
-        return Ranks({}, ())
-    table = np.array([[by_dataset[name] for name in common] for by_dataset in losses.values()])
-    average = rankdata(table, axis=0).mean(1)
-    return Ranks(dict(zip(losses, map(float, average), strict=True)), common)
+    common = losses.dropna(how="all").dropna(axis="columns")
+    average = common.rank().mean(axis="columns").dropna()
+    return Ranks(average.to_dict(), tuple(common.columns))

@@ -9,7 +9,7 @@ import pandas
 import vebnn
 from vebnn.bench.comparison import cooperation
 from vebnn.bench.comparison.baseline_ranks import baseline_ranks, baselines_sheet
-from vebnn.bench.comparison.cooperation import PairedComparison, paired_comparisons
+from vebnn.bench.comparison.cooperation import paired_comparisons
 from vebnn.bench.comparison.cooperation_sheet import cooperation_sheet
 from vebnn.bench.comparison.measures import METRICS, Metric
 from vebnn.bench.comparison.metric_sheet import metric_sheet
@@ -31,14 +31,13 @@ class Summary:
     results: Results
     tables: tuple[MetricTable, ...]  # one for each metric that has numbers
     # Cooperative against joint training, one list for each metric.
-    comparisons: tuple[list[PairedComparison], ...]
+    comparisons: tuple[pandas.DataFrame, ...]
     ranks: dict[str, Ranks]  # of VeBNN among the baselines, by the field of the metric
     notes: tuple[str, ...]  # sentences about missing numbers
 
     def document(self, *, paper: bool) -> Document:
         """Return the tables; ``paper`` is whether the published numbers stand below ours."""
-        entries = [entry for table in self.tables for entry in table.entries.values()]
-        cited = paper and any(entry.scores and entry.published for entry in entries)
+        cited = paper and any(table.has_published for table in self.tables)
         return Document(
             title=f"Results: {self.results.experiment or 'your rows'}",
             opening=[f"Rows: {self.results.origin}.", *self.results.notes, *self.notes],
@@ -72,7 +71,7 @@ def summarise(results: Results, metrics: Sequence[Metric]) -> Summary:
     return Summary(
         results,
         tables,
-        tuple(filter(None, comparisons)),
+        tuple(pairs for pairs in comparisons if len(pairs)),
         dict(baseline_ranks(results)),
         (f"No row has a number for {', '.join(without)}.",) if without else (),
     )
@@ -91,59 +90,16 @@ def write_summary(summary: Summary, folder: Path, *, paper: bool | None = None) 
         "tables.md": as_markdown(beside),
         "tables.tex": as_latex(summary.document(paper=paper is True)),
         "tables.html": as_html(beside),
-        "tables.csv": _tables_frame(summary).to_csv(index=False),
+        "tables.csv": _as_csv([table.cells for table in summary.tables]),
     }
     if summary.comparisons:
-        contents["cooperation.csv"] = _cooperation_frame(summary).to_csv(index=False)
+        contents["cooperation.csv"] = _as_csv(summary.comparisons)
     for name, content in contents.items():
         write_bytes(folder / name, content.encode())
     return [folder / name for name in contents]
 
 
-def _tables_frame(summary: Summary) -> pandas.DataFrame:
-    """Return a row for each metric, method and data set, with unrounded numbers."""
-    rows = []
-    for table in summary.tables:
-        for (method, dataset), entry in table.entries.items():
-            known, scored = entry.published, bool(entry.scores)
-            rows.append(
-                {
-                    "metric": table.metric.field,
-                    "method": method,
-                    "dataset": dataset,
-                    "splits": len(entry.scores),
-                    "mean": entry.mean if scored else None,
-                    "std": entry.std if scored else None,
-                    "place": "best" if entry.best else "second" if entry.second else "",
-                    "significantly_best": entry.star,
-                    "best_of_family": entry.best_of_family,
-                    "against_family": entry.mark,
-                    "average_rank": table.ranks.average.get(method),
-                    "paper_mean": known and known.mean,
-                    "paper_std": known and known.std,
-                    "difference": entry.mean - known.mean if known and scored else None,
-                    "skipped": entry.skipped,
-                }
-            )
-    return pandas.DataFrame(rows)
-
-
-def _cooperation_frame(summary: Summary) -> pandas.DataFrame:
-    """Return a row for each metric, pair of methods and data set."""
-    return pandas.DataFrame(
-        [
-            {
-                "metric": pair.metric.field,
-                "cooperative": pair.cooperative,
-                "joint": pair.joint,
-                "dataset": dataset,
-                **{name: getattr(one, name) for name in ("advantage", "wins", "losses", "ties")},
-                "p_value": one.test.p_value,
-                "p_value_over_means": pair.over_means.p_value,
-                "p_value_over_pairs": pair.over_pairs.p_value,
-            }
-            for comparisons in summary.comparisons
-            for pair in comparisons
-            for dataset, one in pair.by_dataset.items()
-        ]
-    )
+def _as_csv(frames: Sequence[pandas.DataFrame]) -> str:
+    """Return the rows of all frames, with unrounded numbers."""
+    rows = [row for frame in frames for row in frame.to_dict("records")]
+    return pandas.DataFrame(rows).to_csv(index=False)

@@ -133,9 +133,6 @@ def methods_sheet(errors: Mapping[str, np.ndarray], asked: Mapping[str, np.ndarr
         "RMSE over all rounds after the first query. Behind: how far its curve is above that of "
         f"{REFERENCE}, ± standard error over seeds. Lost: seeds on which it is above. Noisy: share of "
         f"the queries at x > {NOISY:g}.",
-        (
-            *("query by", *(str(SIZES[number]) for number in shown)),
-            *("curve", "behind", "lost", "noisy"),
-        ),
+        ("query by", *(str(SIZES[number]) for number in shown), "curve", "behind", "lost", "noisy"),
         [[cells(*line(name, found)) for name, found in errors.items()]],
     )

@@ -8,28 +8,20 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from vebnn import metrics
 from vebnn.bench.comparison.measures import usual_metrics
 from vebnn.bench.comparison.reading import results_of
 from vebnn.bench.comparison.summary import summarise
 from vebnn.bench.experiments.plasticity_claims import claims
 from vebnn.bench.experiments.plasticity_figures import save_figures
 from vebnn.bench.experiments.plasticity_settings import PLASTICITY_PRESETS, make_model
-from vebnn.bench.figures.curve import Curve
+from vebnn.bench.figures.curve import curve_of
 from vebnn.bench.methods import METHODS, find_method
 from vebnn.bench.render.terminal import print_document, print_lines
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.workers import spread
 from vebnn.datasets.plasticity import Plasticity, load_plasticity
-from vebnn.metrics import (
-    LEVELS,
-    coverage,
-    epistemic_log_likelihood,
-    interval_length,
-    reliability,
-    rmse_percent,
-    wasserstein,
-)
 from vebnn.networks import GRU
 from vebnn.plots.style import TWO_SIDED_95
 from vebnn.prediction import Prediction
@@ -37,12 +29,8 @@ from vebnn.prediction import Prediction
 ABLATED = "VeBNN (pSGLD)"
 # Those of the paper's figure.
 DEFAULT_METHODS = (
-    "ME (MSE)",
-    "MVE (β-NLL)",
-    "MVE (Ensembles)",
-    "MVE (MC-Dropout)",
-    "MVE (pSGLD)",
-    "VeBNN (pSGLD)",
+    *("ME (MSE)", "MVE (β-NLL)", "MVE (Ensembles)", "MVE (MC-Dropout)"),
+    *("MVE (pSGLD)", "VeBNN (pSGLD)"),
 )
 # Path and component of the prediction figure; the paper draws the third component, too.
 SHOWN_PATH, SHOWN_COMPONENT = 0, 2
@@ -82,8 +70,8 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
     truth, truth_std = data.test_mean / scale, data.test_std / scale
     mean, noise_std = prediction.mean / scale, prediction.aleatoric_std / scale
     found: Row = {
-        "rmse_percent": rmse_percent(data.test_mean, prediction.mean),
-        "wasserstein": wasserstein(truth, truth_std, mean, noise_std),
+        "rmse_percent": metrics.rmse_percent(data.test_mean, prediction.mean),
+        "wasserstein": metrics.wasserstein(truth, truth_std, mean, noise_std),
         "noise_ratio": _rms(noise_std) / _rms(truth_std),
         "noise_std": _rms(prediction.aleatoric_std),
         "true_noise_std": _rms(data.test_std),
@@ -93,11 +81,11 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
         names = ("log_likelihood", "coverage", "interval_length", "calibration_error", "std")
         return found | {f"epistemic_{name}": None for name in names} | {"reliability": None}
     half = TWO_SIDED_95 * np.sqrt(epistemic)
-    curve = reliability(truth, mean, epistemic, LEVELS)
+    curve = metrics.reliability(truth, mean, epistemic, metrics.LEVELS)
     return found | {
-        "epistemic_log_likelihood": epistemic_log_likelihood(truth, mean, epistemic),
-        "epistemic_coverage": coverage(truth, mean - half, mean + half),
-        "epistemic_interval_length": interval_length(mean - half, mean + half),
+        "epistemic_log_likelihood": metrics.epistemic_log_likelihood(truth, mean, epistemic),
+        "epistemic_coverage": metrics.coverage(truth, mean - half, mean + half),
+        "epistemic_interval_length": metrics.interval_length(mean - half, mean + half),
         "epistemic_calibration_error": curve.expected_calibration_error,
         "epistemic_std": _rms(np.sqrt(epistemic)),
         "reliability": curve.coverage.round(4).tolist(),
@@ -121,8 +109,7 @@ def score_case(
     model = make_model(specification, preset, num_paths, repeat, **variants[method])
     model.fit(*training_paths(data, num_paths, repeat))
     prediction = model.predict_distribution(data.test_strain)
-    curve = Curve.of(prediction, SHOWN).as_lists()
-    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve}
+    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve_of(prediction, SHOWN)}
 
 
 def bench_plasticity(

@@ -17,48 +17,35 @@ def claims(rows: Sequence[Row]) -> list[str]:
     frame = pandas.DataFrame(rows).reindex(columns=["material", "num_paths", "method", *FIELDS])
     groups = frame.astype(dict.fromkeys(FIELDS, float)).groupby(["method", "material", "num_paths"])
     means = groups.mean()
-    if OURS not in means.index:
-        return []
-    ours = means.loc[OURS]
-    return [
-        *_lower_wasserstein(means, ours),
-        *_similar_rmse(means, ours),
-        *_epistemic_shrinks(ours),
-        *_materials_differ(ours),
-    ]
+    return [*_against_others(means), *_of_ours(means.loc[OURS])] if OURS in means.index else []
 
 
-def _lower_wasserstein(means: pandas.DataFrame, ours: pandas.DataFrame) -> Iterator[str]:
-    for (material, size), distance in ours["wasserstein"].items():
-        known = {name: means["wasserstein"].get((name, material, size)) for name in JOINT}
-        others = {name: value for name, value in known.items() if value is not None}
-        if others:
+def _against_others(means: pandas.DataFrame) -> Iterator[str]:
+    """Compare Wasserstein distance and RMSE with those of the other methods."""
+    distances, errors = (means[field].unstack("method") for field in ("wasserstein", "rmse_percent"))
+    for (material, size), found in distances[distances[OURS].notna()].iterrows():
+        others = found.reindex(JOINT).dropna()
+        if len(others):
             against = ", ".join(f"{name} {value:.4f}" for name, value in others.items())
-            word = "lower" if distance < min(others.values()) else "NOT lower"
+            word = "lower" if found[OURS] < others.min() else "NOT lower"
             where = f"Material {material}, {size} paths"
-            yield f"{where}: WA of {OURS} {distance:.4f}, {word} than {against}."
+            yield f"{where}: WA of {OURS} {found[OURS]:.4f}, {word} than {against}."
+    for (material, size), found in errors.reindex(columns=[OURS, MEAN_ONLY]).dropna().iterrows():
+        ours, other = found
+        word = "within" if ours <= RMSE_ALLOWANCE * other else "NOT within"
+        yield (
+            f"Material {material}, {size} paths: RMSE of {OURS} {ours:.2f} %, {word} 5 % of "
+            f"{MEAN_ONLY} {other:.2f} %."
+        )
 
 
-def _similar_rmse(means: pandas.DataFrame, ours: pandas.DataFrame) -> Iterator[str]:
-    for (material, size), error in ours["rmse_percent"].items():
-        other = means["rmse_percent"].get((MEAN_ONLY, material, size))
-        if other is not None:
-            word = "within" if error <= RMSE_ALLOWANCE * other else "NOT within"
-            yield (
-                f"Material {material}, {size} paths: RMSE of {OURS} {error:.2f} %, {word} 5 % of "
-                f"{MEAN_ONLY} {other:.2f} %."
-            )
-
-
-def _epistemic_shrinks(ours: pandas.DataFrame) -> Iterator[str]:
+def _of_ours(ours: pandas.DataFrame) -> Iterator[str]:
+    """Check that the epistemic std shrinks, and the ratio of the noise of both materials."""
     for material, stds in ours["epistemic_std"].groupby("material"):
         if len(stds) > 1:
             word = "shrinks" if stds.is_monotonic_decreasing else "does NOT shrink"
             numbers = ", ".join(f"{std:.4f} ({size})" for (_, size), std in stds.items())
             yield f"Material {material}: epistemic std of {OURS} {word} with more paths: {numbers}."
-
-
-def _materials_differ(ours: pandas.DataFrame) -> Iterator[str]:
     for size, noise in ours[["noise_std", "true_noise_std"]].groupby("num_paths"):
         if len(noise) == 2:
             predicted, true = noise.loc[2, size] / noise.loc[1, size]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas
 
-from vebnn.bench.figures.convergence import plot_convergence, series_of
-from vebnn.bench.figures.curve import Curve
+from vebnn.bench.figures.convergence import plot_convergence
 from vebnn.bench.figures.sequences import plot_paths, plot_reliability
 from vebnn.bench.results import Row
 from vebnn.metrics import LEVELS
@@ -30,24 +30,18 @@ def save_figures(
     ``truth`` is mean and noise std along the path; names of the files, which are returned, begin with
     ``stem``.
     """
-    figures = {stem: plot_convergence(series_of(rows, "num_paths", PANELS), PANELS, "training paths")}
+    figures = {stem: plot_convergence(rows, "num_paths", PANELS, "training paths")}
     sizes = sorted({row["num_paths"] for row in rows})
     # As in the paper: the fewest paths and nearly the most.
-    curves: dict[int, dict[str, Curve]] = {
-        size: {} for size in (sizes[0], 800 if 800 in sizes else sizes[-1])
-    }
+    shown = (sizes[0], 800 if 800 in sizes else sizes[-1])
+    firsts = pandas.DataFrame(rows).drop_duplicates(["num_paths", "method"]).set_index("method")
+    curves = {size: firsts.loc[firsts["num_paths"] == size, "curve"].to_dict() for size in shown}
+    figures[f"{stem}-paths"] = plot_paths(curves, *truth)
     coverages: dict[str, dict[int, list]] = {}
     for row in sorted(rows, key=lambda row: row["num_paths"]):
-        name, size = row["method"], row["num_paths"]
-        if size in curves:
-            curves[size].setdefault(name, Curve.from_lists(row["curve"]))
         if row["reliability"] is not None:
-            coverages.setdefault(name, {}).setdefault(size, []).append(row["reliability"])
-    figures[f"{stem}-paths"] = plot_paths(curves, *truth)
+            by_size = coverages.setdefault(row["method"], {})
+            by_size.setdefault(row["num_paths"], []).append(row["reliability"])
     if coverages:
-        held = {
-            name: {size: np.mean(shares, axis=0) for size, shares in by_size.items()}
-            for name, by_size in coverages.items()
-        }
-        figures[f"{stem}-reliability"] = plot_reliability(LEVELS, held)
+        figures[f"{stem}-reliability"] = plot_reliability(LEVELS, coverages)
     return [save_figure(figure, folder, name)[0] for name, figure in figures.items()]

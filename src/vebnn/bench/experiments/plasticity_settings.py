@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from vebnn.bench.methods import ENGINE_NAMES, Method
 from vebnn.core.arguments import require_one_of
 from vebnn.estimators import Regressor
-from vebnn.inference import Engine
+from vebnn.inference import ENGINES, MAP, NUTS, Engine
+from vebnn.inference.engine import Budget
 from vebnn.networks import GRU
 from vebnn.presets import paper, paper_joint
 from vebnn.training import Training, epochs_of_steps
@@ -29,31 +30,29 @@ def make_model(
 ) -> Regressor:
     """Return a method's estimator, not fitted; ``changes`` override its arguments in ablations."""
     require_one_of("preset", preset, PLASTICITY_PRESETS)
-    if method.engine == "NUTS":
-        others = ", ".join(name for name in ENGINE_NAMES if name != "NUTS")
+    if method.engine == NUTS.title:
+        others = ", ".join(name for name in ENGINE_NAMES if name != NUTS.title)
         raise ValueError(
             f"The method {method.name!r} would take days on this data set. Choose one of the engines "
             f"{others}."
         )
-    cooperative = method.strategy == "cooperative"
-    engine = ENGINE_NAMES[method.engine] if method.engine else None
-    settings = paper("plasticity", str(engine)) if cooperative else paper_joint("plasticity", engine)
-    lengths = paper_lengths() if preset == "paper" else quick_lengths(num_paths)
-    if preset == "quick":
-        kept = {name: settings[name] for name in ("network", "inference") if name in settings}
-        settings = kept | _quick(cooperative, lengths)
+    quick, cooperative = preset == "quick", method.strategy == "cooperative"
+    engine: Any = method.arguments.get("inference")
+    settings = paper("plasticity", engine) if cooperative else paper_joint("plasticity", engine)
+    lengths = quick_lengths(num_paths) if quick else paper_lengths()
+    if quick:
+        settings = {"network": settings["network"]} | _quick(cooperative, lengths)
     if engine is not None:
-        settings["inference"] = _resized(engine, settings["inference"], lengths, preset == "quick")
+        settings["inference"] = _engine(ENGINES[engine], lengths, quick)
     return method.make(**{**settings, "random_state": random_state, **changes})
 
 
 def paper_lengths() -> Lengths:
     """Return the lengths of the paper."""
     settings = paper("plasticity")
-    chain = settings["inference"]
     names = ("num_samples", "burn_in", "thinning", "num_chains", "batch_size")
-    lengths = {name: getattr(chain, name) for name in names}
-    return Lengths(settings["mean_training"], settings["variance_training"], lengths)
+    chain = {name: getattr(settings["inference"], name) for name in names}
+    return Lengths(settings["mean_training"], settings["variance_training"], chain)
 
 
 def quick_lengths(num_paths: int) -> Lengths:
@@ -97,13 +96,11 @@ def _quick(cooperative: bool, lengths: Lengths) -> dict[str, Any]:
     }
 
 
-def _resized(name: str, engine: Engine, lengths: Lengths, quick: bool) -> Engine:
-    """Return an engine with other lengths."""
-    changes: dict[str, Any] = {"training": lengths.training}
-    if name in ("map", "bbb"):
-        changes = {"training": replace(lengths.training, patience=None)}
-    elif name == "psgld":
-        changes = lengths.chain | ({"step_size": 3e-4, "decay": 1.0} if quick else {})
-    elif name in ("sgld", "sghmc"):
-        changes = lengths.chain | {"pilot": lengths.chain["burn_in"]}
-    return replace(engine, **changes)  # type: ignore[type-var]
+def _engine(engine: type[Engine], lengths: Lengths, quick: bool) -> Engine:
+    chains, fields = dict(lengths.chain), engine.__dataclass_fields__  # type: ignore[attr-defined]
+    if "pilot" in fields:  # a pilot run chooses the step size
+        chains["pilot"] = chains["burn_in"]
+    elif quick:
+        chains |= {"step_size": 3e-4, "decay": 1.0}
+    elbo = replace(lengths.training, patience=None)
+    return MAP(elbo) if engine is MAP else engine.for_budget(Budget(lengths.training, chains, elbo))

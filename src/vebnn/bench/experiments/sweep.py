@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 from rich.console import Console
 
-from vebnn.bench.figures.convergence import plot_convergence, series_of
+from vebnn.bench.figures.convergence import plot_convergence
 from vebnn.bench.methods import METHODS, find_method
 from vebnn.bench.render.sheet import MISSING, Sheet, cells
 from vebnn.bench.render.terminal import print_lines, print_sheet
@@ -86,7 +86,7 @@ def bench_sweep(
             console,
         )
         print_sheet(medians_sheet(noise, some), console)
-        figure = plot_convergence(series_of(some, "num_rows", PANELS), PANELS, "training points")
+        figure = plot_convergence(some, "num_rows", PANELS, "training points")
         print_lines(console, f"Figure: {save_figure(figure, folder, f'sweep-{noise}')[0]}")
         rows += some
     print_lines(console, f"Rows: {path}")

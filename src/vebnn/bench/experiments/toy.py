@@ -7,7 +7,7 @@ from rich.console import Console
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from vebnn.bench.render.limits import Column, Limit, limits_sheet
+from vebnn.bench.render.limits import Column, limits_sheet
 from vebnn.bench.render.sheet import Sheet
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
@@ -21,12 +21,12 @@ NUM_ROWS = 200
 COLUMNS = {
     "mean_rmse": Column("RMSE"),
     "oracle_rmse": Column("oracle"),
-    "rmse_ratio": Column("ratio", limit=Limit(high=1.35)),
-    "noise_error": Column("noise error", limit=Limit(high=0.18)),
-    "coverage": Column("coverage", limit=Limit(0.93, 0.97)),
+    "rmse_ratio": Column("ratio", high=1.35),
+    "noise_error": Column("noise error", high=0.18),
+    "coverage": Column("coverage", low=0.93, high=0.97),
     "epistemic_inside": Column("inside"),
     "epistemic_outside": Column("outside", ".1f"),
-    "epistemic_ratio": Column("ratio", ".1f", Limit(low=3)),
+    "epistemic_ratio": Column("ratio", ".1f", low=3),
     "seconds": Column("seconds", ".1f"),
 }
 
@@ -38,12 +38,8 @@ def oracle_rmse(data: Toy, seed: int) -> float:
     from several starts.
     """
     kernel = ConstantKernel(10.0, (1e-2, 1e4)) * RBF(1.0, (1e-1, 1e2))
-    process = GaussianProcessRegressor(
-        kernel,
-        alpha=true_noise_std(data.X[:, 0]) ** 2,
-        n_restarts_optimizer=4,
-        random_state=seed,
-    )
+    noise = true_noise_std(data.X[:, 0]) ** 2
+    process = GaussianProcessRegressor(kernel, alpha=noise, n_restarts_optimizer=4, random_state=seed)
     return rmse(true_mean(INSIDE), process.fit(data.X, data.y).predict(INSIDE[:, None]))
 
 

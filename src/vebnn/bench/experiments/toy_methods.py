@@ -9,7 +9,7 @@ import pandas
 from rich.console import Console
 
 from vebnn.bench.experiments.toy import NUM_ROWS
-from vebnn.bench.figures.curve import Curve
+from vebnn.bench.figures.curve import curve_of
 from vebnn.bench.figures.strategies import plot_strategies
 from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, find_method
 from vebnn.bench.render.sheet import Sheet, cells
@@ -38,8 +38,8 @@ def score_method(method: str, seed: int) -> Row:
     """Fit one method to the data of one seed; return its scores and its curve for the figure."""
     data = load_toy(NUM_ROWS, random_state=seed)
     model = METHODS[method].make(random_state=seed).fit(data.X, data.y)
-    curve = Curve.of(model.predict_distribution(CURVE_AT[:, None]))
-    return {**score_toy(model.predict_distribution, seed)._asdict(), "curve": curve.as_lists()}
+    curve = curve_of(model.predict_distribution(CURVE_AT[:, None]))
+    return {**score_toy(model.predict_distribution, seed)._asdict(), "curve": curve}
 
 
 def bench_methods(
@@ -60,7 +60,7 @@ def bench_methods(
     means = pandas.DataFrame(rows).groupby("method", sort=False)[list(COLUMNS)].mean()
     print_sheet(means_sheet(means), console)
     print_lines(console, *noise_errors(means["noise_error"]))
-    pairs = _pairs({row["method"]: Curve.from_lists(row["curve"]) for row in rows if row["seed"] == 0})
+    pairs = _pairs({row["method"]: row["curve"] for row in rows if row["seed"] == 0})
     if pairs:
         figure = plot_strategies(CURVE_AT, pairs, load_toy(NUM_ROWS, random_state=0))
         print_lines(console, f"Figure: {save_figure(figure, folder, 'strategies')[0]}")

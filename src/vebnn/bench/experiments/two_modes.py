@@ -1,27 +1,18 @@
 """Noise with two modes and a known truth: the paper's multi-modal example as a benchmark."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas
-from matplotlib.figure import Figure
 from rich.console import Console
 
-from vebnn.bench.figures.two_modes import Branches, Slice, plot_two_modes
-from vebnn.bench.render.limits import Column, Limit, limits_sheet
+from vebnn.bench.figures.two_modes import plot_two_modes
+from vebnn.bench.render.limits import Column, limits_sheet
 from vebnn.bench.render.sheet import Sheet
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
 from vebnn.core.arguments import require_whole
-from vebnn.datasets.two_modes import (
-    DATA_RANGE,
-    TwoModes,
-    load_two_modes,
-    observe,
-    true_log_prob,
-    true_modes,
-)
+from vebnn.datasets.two_modes import DATA_RANGE, load_two_modes, observe, true_log_prob, true_modes
 from vebnn.estimators import MixtureRegressor, VeBNNRegressor
 from vebnn.plots import save_figure
 from vebnn.prediction import Modes, Prediction
@@ -30,14 +21,13 @@ NUM_ROWS = 1_000
 NUM_FRESH = 5_000
 SLICE_AT = 4.0
 INSIDE = np.linspace(*DATA_RANGE, 161)
-ERROR_LIMIT, EPISTEMIC_LIMIT = Limit(high=0.1), Limit(high=0.25)
 COLUMNS = {
-    "mean_error": Column("means", limit=ERROR_LIMIT),
-    "slice_mean_error": Column("at 4", limit=ERROR_LIMIT),
-    "std_error": Column("stds", limit=ERROR_LIMIT),
-    "slice_std_error": Column("at 4", limit=ERROR_LIMIT),
+    "mean_error": Column("means", high=0.1),
+    "slice_mean_error": Column("at 4", high=0.1),
+    "std_error": Column("stds", high=0.1),
+    "slice_std_error": Column("at 4", high=0.1),
     "weight_error": Column("weights"),
-    "ignorance": Column("epist.", limit=EPISTEMIC_LIMIT),
+    "ignorance": Column("epist.", high=0.25),
     "log_likelihood": Column("LL", ".2f"),
     "one_mode": Column("1 mode", ".2f"),
     "true_log_likelihood": Column("truth", ".2f"),
@@ -45,25 +35,20 @@ COLUMNS = {
 }
 
 
-class ModeErrors(NamedTuple):
-    """Predicted modes against the true ones, on average over modes and inputs."""
+def mode_errors(predicted: Modes, x: np.ndarray) -> dict[str, float]:
+    """Compare modes ``(2, points)`` with the truth at x, on average over modes and inputs.
 
-    mean_error: float  # relative to the distance between the two true means
-    std_error: float  # relative to the true std
-    weight_error: float  # absolute
-    ignorance: float  # epistemic std of the mode's mean, relative to the true std
-
-
-def mode_errors(predicted: Modes, x: np.ndarray) -> ModeErrors:
-    """Compare modes ``(2, points)`` with the truth at x, the upper mode first."""
+    Errors of means are relative to the distance between the two true means, errors of stds and the
+    epistemic std (``ignorance``) to the true std; errors of weights are absolute.
+    """
     modes, truth = upper_first(predicted), true_modes(x)
     distance = truth.mean[0] - truth.mean[1]
-    return ModeErrors(
-        mean_error=float(np.mean(np.abs(modes.mean - truth.mean) / distance)),
-        std_error=float(np.mean(np.abs(modes.aleatoric_std / truth.std - 1))),
-        weight_error=float(np.mean(np.abs(modes.weight - truth.weight))),
-        ignorance=float(np.mean(modes.epistemic_std / truth.std)),
-    )
+    return {
+        "mean_error": float(np.mean(np.abs(modes.mean - truth.mean) / distance)),
+        "std_error": float(np.mean(np.abs(modes.aleatoric_std / truth.std - 1))),
+        "weight_error": float(np.mean(np.abs(modes.weight - truth.weight))),
+        "ignorance": float(np.mean(modes.epistemic_std / truth.std)),
+    }
 
 
 def upper_first(modes: Modes) -> Modes:
@@ -85,29 +70,31 @@ def score_seed(seed: int) -> Row:
     x = rng.uniform(*DATA_RANGE, NUM_FRESH)
     y, _ = observe(x, rng)
     return {
-        **mode_errors(inside.modes, INSIDE)._asdict(),
-        **{f"slice_{name}": value for name, value in here._asdict().items()},
+        **mode_errors(inside.modes, INSIDE),
+        **{f"slice_{name}": value for name, value in here.items()},
         "log_likelihood": _log_likelihood(model.predict_distribution(x[:, None]), y),
         "one_mode": _log_likelihood(one_mode.predict_distribution(x[:, None]), y),
         "true_log_likelihood": float(true_log_prob(x, y).mean()),
         "r_hat": r_hat(model),
-        "branches": _listed(branches_of(inside.modes)),
-        "slice": _listed(slice_of(at)),
+        "branches": branches_of(inside.modes),
+        "slice": slice_of(at),
     }
 
 
-def branches_of(modes: Modes) -> Branches:
+def branches_of(modes: Modes) -> Row:
     """Return the curves of the figure's left panel."""
     modes = upper_first(modes)
-    return Branches(INSIDE, modes.mean, modes.aleatoric_std, modes.epistemic_std)
+    stds = {"aleatoric_std": modes.aleatoric_std, "epistemic_std": modes.epistemic_std}
+    return _listed({"x": INSIDE, "mean": modes.mean, **stds})
 
 
-def slice_of(prediction: Prediction) -> Slice:
+def slice_of(prediction: Prediction) -> Row:
     """Return the curves of the right panel, from a prediction of one row."""
     truth, modes = true_modes(np.array([SLICE_AT])), upper_first(prediction.modes)
     y = np.linspace(truth.mean.min() - 4 * truth.std.max(), truth.mean.max() + 4 * truth.std.max(), 201)
     density = np.exp([prediction.log_prob(np.array([one]), "mixture")[0] for one in y])
-    return Slice(SLICE_AT, y, density, modes.mean[:, 0], modes.aleatoric_std[:, 0])
+    means = {"mean": modes.mean[:, 0], "aleatoric_std": modes.aleatoric_std[:, 0]}
+    return _listed({"x": np.array(SLICE_AT), "y": y, "density": density, **means})
 
 
 def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) -> list[Row]:
@@ -118,17 +105,11 @@ def bench_two_modes(num_seeds: int, path: Path, console: Console, folder: Path) 
     file = ResultsFile(path, stamp("two modes", **settings))
     rows = run_cases(file, [{"seed": seed} for seed in range(num_seeds)], score_seed, console)
     data = load_two_modes(NUM_ROWS, random_state=rows[0]["seed"])
-    picture, _ = save_figure(figure_of(data, rows[0]), folder, "two-modes")
+    figure = plot_two_modes(data, rows[0]["branches"], rows[0]["slice"])
+    picture, _ = save_figure(figure, folder, "two-modes")
     print_sheet(seeds_sheet(rows), console)
     print_lines(console, f"Rows: {path}", f"Figure: {picture}")
     return rows
-
-
-def figure_of(data: TwoModes, row: Row) -> Figure:
-    """Draw the figure of one row."""
-    branches = {name: np.asarray(values) for name, values in row["branches"].items()}
-    cut = {name: np.asarray(values) for name, values in row["slice"].items()}
-    return plot_two_modes(data, Branches(**branches), Slice(**cut | {"x": row["slice"]["x"]}))
 
 
 def seeds_sheet(rows: list[Row]) -> Sheet:
@@ -150,5 +131,5 @@ def _log_likelihood(prediction: Prediction, y: np.ndarray) -> float:
     return float(prediction.log_prob(y, "mixture").mean())
 
 
-def _listed(parts: NamedTuple) -> Row:
-    return {name: np.round(value, 5).tolist() for name, value in parts._asdict().items()}
+def _listed(arrays: dict[str, np.ndarray]) -> Row:
+    return {name: np.round(values, 5).tolist() for name, values in arrays.items()}

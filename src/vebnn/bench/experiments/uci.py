@@ -22,14 +22,14 @@ from vebnn.datasets.uci import load_uci
 from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
+_PAPER_ENGINES = ("Ensembles", "MC-Dropout", "BBB", "pSGLD")
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "all": (*ALL, *BASELINES),
     # The rows of the paper's tables.
     "paper": (
         *("ME (MSE)", "MVE (β-NLL=1.0)", "MVE (Natural)", "Evidential"),
-        *(f"MVE ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
-        *(f"VeBNN ({name})" for name in ("Ensembles", "MC-Dropout", "BBB", "pSGLD")),
+        *(f"{kind} ({name})" for kind in ("MVE", "VeBNN") for name in _PAPER_ENGINES),
     ),
     "baselines": tuple(BASELINES),
     "peers": tuple(BASELINES),  # the former name of the group
@@ -39,12 +39,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
 def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
     """Fit a method to 80 % of the rows; return its scores on the others; ``split`` is the seed."""
     data = load_uci(dataset)
-    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
-    X_train, X_test, y_train, y_test = parts
+    X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
     _, forecaster = find_forecaster(method, preset)
     try:
         with threadpool_limits(1):  # other workers have the other cores
-            return scores(forecaster(X_train, y_train, X_test, split), y_test)
+            return scores(forecaster(X, y, X_test, split), y_test)
     except TrainingDiverged as diverged:
         return {"skipped": str(diverged)}
 
@@ -80,9 +79,12 @@ def bench_uci(
     present = [name for name in datasets if name not in missing]
     if not present:
         raise FileNotFoundError(missing[datasets[0]])
+    recorded = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
     for name, why in missing.items():
         print_lines(console, f"{name} is skipped. {why}")
-        _record_skipped(name, why, names, file)
+        for method in names:
+            if (name, method) not in recorded:
+                file.append({"dataset": name, "method": method, "split": 0, "skipped": why})
     programs = list(product(present, names))
     at_once = jobs or available_cores()
     # Neighbours in the queue are different programs: workers compile them side by side, and later find
@@ -104,10 +106,3 @@ def _missing(dataset: str) -> str | None:
     except FileNotFoundError as missing:
         return str(missing)
     return None
-
-
-def _record_skipped(dataset: str, why: str, methods: Sequence[str], file: ResultsFile) -> None:
-    known = {(row["dataset"], row["method"]) for row in file.rows() if "skipped" in row}
-    for method in methods:
-        if (dataset, method) not in known:
-            file.append({"dataset": dataset, "method": method, "split": 0, "skipped": why})

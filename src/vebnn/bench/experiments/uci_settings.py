@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from vebnn import presets
 from vebnn.bench.baselines import BASELINES
 from vebnn.bench.forecasts import Forecast, Forecaster
 from vebnn.bench.methods import Method, find_method
@@ -16,13 +17,6 @@ from vebnn.bench.results import r_hat
 from vebnn.calibration import CommonFactor
 from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES
-from vebnn.presets import (
-    default_mean_training,
-    default_variance_training,
-    paper,
-    paper_joint,
-    stretched,
-)
 
 UCI_PRESETS = ("paper", "standard", "quick")
 STANDARD_RATES = (3e-4, 1e-3, 3e-3)  # of the five of the paper
@@ -105,16 +99,17 @@ def arguments(method: Method, preset: str, num_rows: int) -> dict[str, Any]:
     engine: Any = method.arguments.get("inference")
     cooperative = method.strategy == "cooperative"
     if preset == "paper":
-        return paper("uci", engine) if cooperative else paper_joint("uci", engine)
+        settings = presets.paper if cooperative else presets.paper_joint
+        return settings("uci", engine)
     if preset == "standard":
         return {} if cooperative else {"learning_rates": STANDARD_RATES}
     chosen: dict[str, Any] = {}
     if engine is not None:
-        chosen["inference"] = stretched(ENGINES[engine].for_rows(num_rows), QUICK)
-    mean_training = stretched(default_mean_training(num_rows), QUICK)
+        chosen["inference"] = presets.stretched(ENGINES[engine].for_rows(num_rows), QUICK)
+    mean_training = presets.stretched(presets.default_mean_training(num_rows), QUICK)
     if not cooperative:
         return chosen | {"training": mean_training}
-    variance_training = stretched(default_variance_training(num_rows), QUICK)
+    variance_training = presets.stretched(presets.default_variance_training(num_rows), QUICK)
     return chosen | {"mean_training": mean_training, "variance_training": variance_training}
 
 

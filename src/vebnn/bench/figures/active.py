@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.toy import DATA_RANGE, true_noise_std
-from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic
 
 _COLOURS = (BLUE, GREEN, ORANGE, GREY)
 _NUM_BINS = 20
@@ -35,19 +35,14 @@ def plot_active(
             style: dict[str, Any] = {"histtype": "step", "color": colour, "linewidth": 2, "label": name}
             places.hist(queries[name], bins=_NUM_BINS, range=DATA_RANGE, weights=weights, **style)
         _draw_noise(places)
-        curves.set_title("How well the function is known")
-        curves.set_xlabel("measurements")
-        curves.set_ylabel("RMSE of the mean")
         logarithmic(curves)
-        curves.set_xticks(sizes)
-        open_frame(curves)
+        curves.set(title="How well the function is known", xlabel="measurements", xticks=sizes)
+        curves.set_ylabel("RMSE of the mean")
         handles, labels = curves.get_legend_handles_labels()
         curves.legend(handles[::-1], labels[::-1], frameon=False, title="ask by", alignment="left")
-        places.set_title("Where it asked")
-        places.set_xlabel("x")
+        places.set(title="Where it asked", xlabel="x", xlim=DATA_RANGE)
         places.set_ylabel("share of the questions [%]")
-        places.set_xlim(*DATA_RANGE)
-        places.spines["top"].set_visible(False)
+        places.spines["right"].set_visible(True)
     return figure
 
 
@@ -63,6 +58,5 @@ def _draw_noise(axes: Axes) -> None:
     x = np.linspace(*DATA_RANGE, 200)
     scale = axes.twinx()
     scale.plot(x, true_noise_std(x), color=BLACK, linewidth=1.3, linestyle=(0, (4, 2)))
-    scale.set_ylim(0, 2 * true_noise_std(x).max())
-    scale.set_ylabel("std of the noise (dashed)")
-    scale.spines["top"].set_visible(False)
+    scale.set(ylim=(0, 2 * true_noise_std(x).max()), ylabel="std of the noise (dashed)")
+    scale.spines["right"].set_visible(True)

@@ -1,7 +1,7 @@
 """A predicted curve with its aleatoric and epistemic bands."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,41 +9,25 @@ from matplotlib.axes import Axes
 from vebnn.plots.style import BLACK, BLUE, ORANGE, TWO_SIDED_95
 from vebnn.prediction import Prediction
 
+Curve = Mapping[str, Sequence[float]]  # mean, aleatoric_std and epistemic_std, as in a row of results
 
-class Curve(NamedTuple):
-    """A prediction along a line, in original units."""
 
-    mean: np.ndarray
-    aleatoric_std: np.ndarray
-    epistemic_std: np.ndarray
-
-    @classmethod
-    def of(cls, prediction: Prediction, at: Any = ...) -> "Curve":
-        """Return the part of a prediction that the index ``at`` selects."""
-        return cls(prediction.mean[at], prediction.aleatoric_std[at], prediction.epistemic_std[at])
-
-    @classmethod
-    def from_lists(cls, lists: Mapping[str, Sequence[float]]) -> "Curve":
-        """Return the curve of a row of results."""
-        return cls(*(np.asarray(lists[name]) for name in cls._fields))
-
-    def as_lists(self) -> dict[str, list[float]]:
-        """Return the curve for a row of results, with four digits."""
-        return {
-            name: [float(f"{value:.4g}") for value in part] for name, part in self._asdict().items()
-        }
+def curve_of(prediction: Prediction, at: Any = ...) -> dict[str, list[float]]:
+    """Return the part of a prediction that the index ``at`` selects, with four digits."""
+    return {
+        name: [float(f"{value:.4g}") for value in getattr(prediction, name)[at]]
+        for name in ("mean", "aleatoric_std", "epistemic_std")
+    }
 
 
 def draw_curve(axes: Axes, x: np.ndarray, curve: Curve) -> None:
     """Draw the mean and its 95 % bands."""
-    bands = (
-        (curve.aleatoric_std, ORANGE, 0.3, "aleatoric, 95 %"),
-        (curve.epistemic_std, BLUE, 0.33, "epistemic, 95 %"),
-    )
-    for std, colour, alpha, label in bands:
-        low, high = curve.mean - TWO_SIDED_95 * std, curve.mean + TWO_SIDED_95 * std
-        axes.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, label=label)
-    axes.plot(x, curve.mean, color=BLUE, linewidth=1.8, label="mean")
+    mean = np.asarray(curve["mean"])
+    for name, colour, alpha in (("aleatoric", ORANGE, 0.3), ("epistemic", BLUE, 0.33)):
+        half = TWO_SIDED_95 * np.asarray(curve[f"{name}_std"])
+        band: dict[str, Any] = {"color": colour, "alpha": alpha, "linewidth": 0}
+        axes.fill_between(x, mean - half, mean + half, label=f"{name}, 95 %", **band)
+    axes.plot(x, mean, color=BLUE, linewidth=1.8, label="mean")
 
 
 def draw_truth(axes: Axes, x: np.ndarray, mean: np.ndarray, noise_std: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +14,7 @@ from vebnn.bench.simulators.plasticity.material import Stress
 from vebnn.bench.simulators.plasticity.microstructure import Microstructure
 from vebnn.bench.simulators.plasticity.paths import COMPONENTS
 from vebnn.bench.simulators.plasticity.solver import Fields, Response
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95
 
 _REALISATIONS_SHOWN = 3
 
@@ -37,7 +38,7 @@ def plot_fields(
     fields = [
         _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
     ]
-    with styled_figure(13.5, 0.6 + 2.4 * len(fields)) as figure:
+    with styled_figure(13.5, 0.6 + 2.4 * len(fields), framed=True) as figure:
         heights = [1] * len(fields) + [0.05]
         *panels, scales = figure.subplots(
             len(heights), 1 + len(fields[0]), squeeze=False, height_ratios=heights
@@ -57,8 +58,7 @@ def plot_fields(
             panels[0][column].set_title(name)
             figure.colorbar(image, cax=scales[column], orientation="horizontal")
         for axes in np.ravel(panels):
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
     return figure
 
 
@@ -91,9 +91,7 @@ def _draw_element(axes: Axes, structure: Microstructure, centres: np.ndarray) ->
     # A disc that is cut by an edge goes on at the opposite one.
     for centre, shift in product(centres, product((-structure.size, 0, structure.size), repeat=2)):
         axes.add_patch(Circle(tuple(centre + shift), structure.radius, color=BLUE, linewidth=0))
-    axes.set_xlim(0, structure.size)
-    axes.set_ylim(0, structure.size)
-    axes.set_aspect("equal")
+    axes.set(xlim=(0, structure.size), ylim=(0, structure.size), aspect="equal")
 
 
 def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figure:
@@ -114,17 +112,15 @@ def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figur
             above.plot(steps, strain[:, number], color=BLACK, linewidth=1.6)
             above.set_title(f"Component {component}")
             middle, half = mean[:, number], TWO_SIDED_95 * std[:, number]
-            below.fill_between(
-                steps, middle - half, middle + half, color=ORANGE, alpha=0.3, linewidth=0, label="95 %"
-            )
-            for realisation in all_stress[:_REALISATIONS_SHOWN]:
-                below.plot(steps, realisation[:, number], color=GREY, linewidth=1, linestyle="--")
-            below.plot([], [], color=GREY, linewidth=1, linestyle="--", label="one element")
+            band: dict[str, Any] = {"color": ORANGE, "alpha": 0.3, "linewidth": 0, "label": "95 %"}
+            below.fill_between(steps, middle - half, middle + half, **band)
+            dashed: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": "--"}
+            below.plot(steps, all_stress[:_REALISATIONS_SHOWN, :, number].T, **dashed)
+            below.plot([], [], label="one element", **dashed)
             below.plot(steps, middle, color=BLUE, linewidth=1.8, label=f"mean of {len(all_stress)}")
             below.set_xlabel("step")
             for axes in (above, below):
                 axes.axhline(0, color=GREY, linewidth=0.5, zorder=0)
-                open_frame(axes)
         panels[0, 0].set_ylabel("strain")
         panels[1, 0].set_ylabel("stress (MPa)")
         panels[1, 0].legend(frameon=False)

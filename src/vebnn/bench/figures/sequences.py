@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
 from vebnn.bench.figures.styled import legend_below, styled_figure
-from vebnn.plots.style import BLACK, open_frame
+from vebnn.plots.style import BLACK
 
 
 def plot_paths(
@@ -29,7 +29,6 @@ def plot_paths(
             line[0].set_ylabel(f"{num_paths} paths · stress")
             for axes, name in zip(line, names, strict=True):
                 axes.set_title(name)
-                open_frame(axes)
                 draw_truth(axes, steps, truth_mean, truth_std)
                 if name in by_name:
                     draw_curve(axes, steps, by_name[name])
@@ -39,12 +38,12 @@ def plot_paths(
     return figure
 
 
-def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, np.ndarray]]) -> Figure:
+def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, Sequence]]) -> Figure:
     """Draw the coverage of intervals against their level; a panel for every method.
 
     Args:
       levels: nominal coverages.
-      held: method → number of training paths → coverage at every level.
+      held: method → number of training paths → coverage at every level, of every run.
     """
     with styled_figure(3.4 * len(held) + 0.6, 4.2) as figure:
         panels = figure.subplots(1, len(held), sharex=True, sharey=True, squeeze=False)[0]
@@ -53,13 +52,9 @@ def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, np
             axes.plot([0, 1], [0, 1], color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)))
             for place, (num_paths, shares) in enumerate(by_size.items()):
                 colour = colours(0.9 * place / max(len(by_size) - 1, 1))
-                axes.plot(
-                    levels, shares, color=colour, marker="o", markersize=3.5, label=str(num_paths)
-                )
-            axes.set_title(name)
-            axes.set_xlabel("promised")
-            axes.set_aspect("equal")
-            open_frame(axes)
+                style = {"color": colour, "marker": "o", "markersize": 3.5, "label": str(num_paths)}
+                axes.plot(levels, np.mean(shares, axis=0), **style)
+            axes.set(title=name, xlabel="promised", aspect="equal")
         panels[0].set_ylabel("share of truths inside")
         panels[0].legend(title="training paths", frameon=False)
     return figure

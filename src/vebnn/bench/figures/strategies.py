@@ -9,7 +9,7 @@ from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
 from vebnn.bench.figures.styled import legend_below, styled_figure
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.plots.steps import readable_limits
-from vebnn.plots.style import GREY, PALE, open_frame
+from vebnn.plots.style import GREY, PALE
 
 
 def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], data: Toy) -> Figure:
@@ -29,12 +29,9 @@ def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], dat
                 draw_curve(axes, x, curve)
                 draw_truth(axes, x, true_mean(x), true_noise_std(x))
                 axes.scatter(*(data.X[:, 0], data.y), 4, GREY, alpha=0.6, linewidth=0, label="data")
-                open_frame(axes)
                 axes.set_title(f"{strategy} ({engine})")
             column[1].set_xlabel("x")
-        panels[0, 0].set_xlim(*PLOT_RANGE)
-        panels[0, 0].set_ylim(*readable_limits(x, data))
-        panels[0, 0].set_ylabel("joint")
+        panels[0, 0].set(xlim=PLOT_RANGE, ylim=readable_limits(x, data), ylabel="joint")
         panels[1, 0].set_ylabel("cooperative")
         legend_below(figure, panels[0, 0])
     return figure

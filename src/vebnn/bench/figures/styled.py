@@ -9,11 +9,14 @@ from matplotlib.figure import Figure
 
 from vebnn.plots.style import STYLE
 
+# No lines above and to the right of a panel.
+OPEN_FRAMES = {"axes.spines.top": False, "axes.spines.right": False}
+
 
 @contextmanager
-def styled_figure(width: float, height: float) -> Iterator[Figure]:
+def styled_figure(width: float, height: float, *, framed: bool = False) -> Iterator[Figure]:
     """Return a white figure; whatever is drawn in the context has the common style."""
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE if framed else STYLE | OPEN_FRAMES):
         yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 

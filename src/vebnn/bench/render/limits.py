@@ -8,28 +8,24 @@ import numpy as np
 from vebnn.bench.render.sheet import Sheet, cells
 
 
-class Limit(NamedTuple):
-    """The range of a mean."""
-
-    low: float = -np.inf
-    high: float = np.inf
-
-    def __str__(self) -> str:
-        if self.low == -np.inf:
-            return f"≤ {self.high:g}"
-        return f"≥ {self.low:g}" if self.high == np.inf else f"{self.low:g}–{self.high:g}"
-
-    def holds(self, value: float) -> bool:
-        """Return whether a number is in the range."""
-        return self.low <= value <= self.high
-
-
 class Column(NamedTuple):
-    """A column: its heading, the format of its numbers and the limit of its mean."""
+    """A column: its heading, the format of its numbers and the limits of its mean."""
 
     heading: str
     style: str = ".3f"
-    limit: Limit | None = None
+    low: float = -np.inf
+    high: float = np.inf
+
+    @property
+    def limit(self) -> str:
+        """Return the range of the mean in signs, or nothing if there is none."""
+        if self.low == -np.inf:
+            return "" if self.high == np.inf else f"≤ {self.high:g}"
+        return f"≥ {self.low:g}" if self.high == np.inf else f"{self.low:g}–{self.high:g}"
+
+    def holds(self, mean: float) -> bool:
+        """Return whether a mean is in the range."""
+        return self.low <= mean <= self.high
 
 
 def limits_sheet(
@@ -45,18 +41,14 @@ def limits_sheet(
     """
 
     def mean_of(field: str, column: Column) -> str:
-        text = format(means[field], column.style)
-        return (
-            text
-            if column.limit is None
-            else f"{text} {'✓' if column.limit.holds(means[field]) else '✗'}"
-        )
+        mark = f" {'✓' if column.holds(means[field]) else '✗'}" if column.limit else ""
+        return format(means[field], column.style) + mark
 
     seeds = [
         cells(str(row["seed"]), *(format(row[field], one.style) for field, one in columns.items()))
         for row in rows
     ]
     mean = cells("mean", *(mean_of(field, one) for field, one in columns.items()), bold=True)
-    limit = cells("limit", *(str(one.limit or "") for one in columns.values()))
+    limit = cells("limit", *(one.limit for one in columns.values()))
     headings = ("seed", *(one.heading for one in columns.values()))
     return Sheet(title, caption, headings, [seeds, [mean, limit]])

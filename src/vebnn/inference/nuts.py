@@ -93,24 +93,24 @@ class NUTS(Engine):
         total = self.burn_in + self.thinning * self.num_samples
         like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
         data = replicate(problem.data, self.num_chains)
-        go, begin = _Advance(problem.objective, self, like), _Begin(problem.objective, self, like)
+        chain = _Chain(problem.objective, self, like)
 
         def advance(state: NUTSState, until: int) -> NUTSState:
-            return map_runs(go, (data, np.int32(until)), state)
+            return map_runs(chain.advance, (data, np.int32(until)), state)
 
         def describe(state: NUTSState) -> str:
             return "burn-in" if np.min(state.step) < self.burn_in else "drawing"
 
         starts = problem.warm_starts(self.num_chains)
         with jax.numpy_rank_promotion("allow"):  # BlackJAX promotes ranks
-            first = map_runs(begin, data, (jax.random.split(key, self.num_chains), starts))
+            first = map_runs(chain.begin, data, (jax.random.split(key, self.num_chains), starts))
             end = stage.run(advance, first, total, lambda state: int(np.min(state.step)), describe)
         trace = gather(end.trace)
         if not np.isfinite(trace).all():
-            chain = int(np.argmin(np.isfinite(trace).all(1)))
+            failed = int(np.argmin(np.isfinite(trace).all(1)))
             raise TrainingDiverged(
                 f"The log posterior of {stage.name or 'the sampler'} is non-finite in chain "
-                f"{chain + 1} of {self.num_chains}. Look for extreme values in the data."
+                f"{failed + 1} of {self.num_chains}. Look for extreme values in the data."
             )
         num_kept = self.thinning * self.num_samples
         info = {
@@ -122,14 +122,18 @@ class NUTS(Engine):
         return Posterior(gather(unravel_draws(like, end.draws)), trace, True, info)
 
 
-class _Begin(eqx.Module):
-    """The state of one chain before its first transition."""
+class _Chain(eqx.Module):
+    """One chain: its state before the first transition, and the transitions up to a given one."""
 
     objective: Objective
     settings: NUTS
     like: Params
 
-    def __call__(self, data: Rows, run: tuple[Key, Params]) -> NUTSState:
+    def log_density(self, data: Rows) -> Any:
+        _, unravel = ravel_pytree(self.like)
+        return lambda position: -self.objective(unravel(position), data, 1)
+
+    def begin(self, data: Rows, run: tuple[Key, Params]) -> NUTSState:
         key, params = run
         blackjax, settings = _blackjax(), self.settings
         total = settings.burn_in + settings.thinning * settings.num_samples
@@ -141,7 +145,7 @@ class _Begin(eqx.Module):
         zero = jnp.float32(0)
         state = NUTSState(
             key=key,
-            chain=blackjax.nuts.init(flat, _log_density(self, data)),
+            chain=blackjax.nuts.init(flat, self.log_density(data)),
             step_sizes=start_step_size(jnp.float32(1)),
             metric=start_metric(flat.size),
             step=jnp.int32(0),
@@ -154,18 +158,10 @@ class _Begin(eqx.Module):
         # Python numbers inside BlackJAX's states would not survive a checkpoint.
         return jax.tree.map(jnp.asarray, state)
 
-
-class _Advance(eqx.Module):
-    """Transitions of one chain, up to a given one."""
-
-    objective: Objective
-    settings: NUTS
-    like: Params
-
-    def __call__(self, shared: tuple[Rows, Array], state: NUTSState) -> NUTSState:
+    def advance(self, shared: tuple[Rows, Array], state: NUTSState) -> NUTSState:
         data, until = shared
         blackjax, settings = _blackjax(), self.settings
-        log_density = _log_density(self, data)
+        log_density = self.log_density(data)
         kernel = blackjax.nuts.build_kernel()
         restart, tune, _ = blackjax.adaptation.step_size.dual_averaging_adaptation(
             settings.target_acceptance
@@ -219,11 +215,6 @@ class _Advance(eqx.Module):
             return jax.tree.map(lambda new, old: new.astype(old.dtype), after, state)
 
         return jax.lax.while_loop(lambda state: state.step < until, transition, state)
-
-
-def _log_density(chain: _Begin | _Advance, data: Rows) -> Any:
-    _, unravel = ravel_pytree(chain.like)
-    return lambda position: -chain.objective(unravel(position), data, 1)
 
 
 def _where(condition: Array, yes: Any, no: Any) -> Any:

@@ -69,13 +69,7 @@ def log_joint(target: Array, mixture: Mixture, variance: Array) -> Array:
 
 
 def log_prob(target: Array, mixture: Mixture, variance: Array) -> Array:
-    """Return log Σ_m π_m N(y | μ_m, σ_m²), elementwise in the targets.
-
-    Args:
-      target: ``(..., outputs)``.
-      mixture: means and weights, ``(..., outputs, modes)``.
-      variance: σ_m², like them.
-    """
+    """Return log Σ_m π_m N(y | μ_m, σ_m²), elementwise in the targets."""
     return logsumexp(log_joint(target, mixture, variance), axis=-1)
 
 

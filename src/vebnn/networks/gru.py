@@ -3,14 +3,13 @@
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from numbers import Integral
 from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.core.arguments import require_number
+from vebnn.core.arguments import require_number, require_widths
 from vebnn.core.types import Array, Key
 
 
@@ -46,18 +45,8 @@ class GRU:
     any_length: ClassVar[bool] = True  # new sequences may have another length
 
     def __post_init__(self) -> None:
-        whole = (
-            isinstance(self.widths, tuple | list)
-            and len(self.widths) > 0
-            and all(isinstance(width, Integral) and width >= 1 for width in self.widths)
-        )
-        if not whole:
-            raise ValueError(
-                f"The `widths` of GRU must be a tuple of at least one positive integer such as "
-                f"(64, 64). Got {self.widths!r}."
-            )
         # A tuple, because a recipe is part of the key of a compiled program.
-        object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
+        object.__setattr__(self, "widths", require_widths("GRU", self.widths, 1))
         require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "RecurrentNetwork":

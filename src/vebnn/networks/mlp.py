@@ -4,14 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from numbers import Integral
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from vebnn.core import prng
-from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.arguments import require_number, require_one_of, require_widths
 from vebnn.core.types import Array, Key
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -46,16 +45,8 @@ class MLP:
     dropout_rate: float | tuple[float, ...] = 0.0
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.widths, tuple | list) and all(
-            isinstance(width, Integral) and width >= 1 for width in self.widths
-        )
-        if not whole:
-            raise ValueError(
-                f"The `widths` of MLP must be a tuple of positive integers such as (50,). "
-                f"Got {self.widths!r}."
-            )
         # Tuples, because a recipe is part of the key of a compiled program.
-        object.__setattr__(self, "widths", tuple(int(width) for width in self.widths))
+        object.__setattr__(self, "widths", require_widths("MLP", self.widths, 0))
         if isinstance(self.dropout_rate, list):
             object.__setattr__(self, "dropout_rate", tuple(self.dropout_rate))
         require_one_of("activation", self.activation, tuple(ACTIVATIONS))

@@ -35,15 +35,10 @@ class Structure:
 @jax.tree_util.register_pytree_with_keys_class
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network, or several of the same structure whose weights are stacked along leading axes.
+    """A network, or several of the same structure whose weights are stacked along leading axes."""
 
-    Args:
-      weights: the module with ``None`` in the place of everything else.
-      structure: the module with ``None`` in the place of its weights.
-    """
-
-    weights: Params
-    structure: Structure
+    weights: Params  # the module with None in the place of everything else
+    structure: Structure  # the module with None in the place of its weights
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is off."""

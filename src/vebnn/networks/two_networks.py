@@ -12,17 +12,11 @@ from vebnn.networks.adapters import as_recipe
 
 
 class Separate(eqx.Module):
-    """Recipe of two networks side by side: one for the mean, one for the rest.
+    """Recipe of two networks side by side: one for the mean, one for the rest."""
 
-    Args:
-      mean: recipe of the network for the first of the parts.
-      rest: recipe of the network for the others.
-      parts: how many numbers describe one target.
-    """
-
-    mean: Recipe = eqx.field(converter=as_recipe)
-    rest: Recipe = eqx.field(converter=as_recipe)
-    parts: int
+    mean: Recipe = eqx.field(converter=as_recipe)  # for the first of the parts
+    rest: Recipe = eqx.field(converter=as_recipe)  # for the others
+    parts: int  # how many numbers describe one target
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
         """Return both networks as one."""
@@ -35,15 +29,10 @@ class Separate(eqx.Module):
 
 
 class ConstantRest(eqx.Module):
-    """Recipe of a network for the mean, with one constant for each of the other parts.
+    """Recipe of a network for the mean, with one constant for each of the other parts."""
 
-    Args:
-      mean: recipe of the network for the first of the parts.
-      parts: how many numbers describe one target.
-    """
-
-    mean: Recipe = eqx.field(converter=as_recipe)
-    parts: int
+    mean: Recipe = eqx.field(converter=as_recipe)  # for the first of the parts
+    parts: int  # how many numbers describe one target
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> Module:
         """Return the network and its constants, which start at zero."""

@@ -63,18 +63,12 @@ class Saved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fitted(ABC):
-    """Abstract: a fitted strategy, in standardised units.
-
-    Args:
-      posterior: draws of the network, from the inference engine.
-      probe: means that the draws predict at some training rows, NaN in padding,
-        ``(chains, draws, rows, ..., outputs)``.
-      probe_x: the inputs of these rows.
-    """
+    """Abstract: a fitted strategy, in standardised units."""
 
     posterior: Posterior
+    # (chains, draws, rows, ..., outputs): means of the draws at some training rows; NaN in padding
     probe: np.ndarray
-    probe_x: np.ndarray
+    probe_x: np.ndarray  # the inputs of these rows
 
     published: ClassVar[tuple[str, ...]] = ()  # fields that estimators show, with a trailing _
 
@@ -109,13 +103,9 @@ class Strategy(ABC):
 
     @abstractmethod
     def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> Fitted:
-        """Learn from standardised rows.
+        """Learn from standardised rows; ``held_out`` rows are for early stopping and scores only.
 
-        Args:
-          key: random key; the same key gives the same result on the same machine.
-          data: training rows.
-          held_out: rows for early stopping and validation scores, never trained on.
-          stage: progress and checkpoints of the work.
+        The same key gives the same result on the same machine.
         """
 
     @abstractmethod

@@ -29,17 +29,10 @@ class Keys(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """Rows, and which run trains on which of them.
+    """Rows, and which run trains on which of them."""
 
-    Args:
-      data: training rows.
-      held_out: rows that are never trained on, if given.
-      split: folds and validation rows; held-out rows have the numbers after the training rows.
-      shapes: sizes of one row.
-    """
-
-    data: Dataset
-    held_out: Dataset | None
+    data: Dataset  # training rows
+    held_out: Dataset | None  # never trained on; their numbers follow those of the training rows
     split: Split
     shapes: Shapes
 

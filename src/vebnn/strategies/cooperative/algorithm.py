@@ -22,21 +22,13 @@ from vebnn.training import Stage, Training
 
 @dataclass(frozen=True, eq=False)
 class FittedCooperative(Fitted):
-    """The networks of all three steps.
+    """The networks of all three steps."""
 
-    Args:
-      mean: the mean network of Step 1.
-      noise: the variance network of the chosen round.
-      rounds: scores of all rounds.
-      chosen_round: number of the round that is used.
-      mean_history: training and validation loss of Step 1, ``(epochs, 2)``.
-    """
-
-    mean: Network
-    noise: Noise
-    rounds: tuple[Round, ...]
+    mean: Network  # Step 1
+    noise: Noise  # Step 2 of the chosen round
+    rounds: tuple[Round, ...]  # scores of all rounds
     chosen_round: int
-    mean_history: np.ndarray
+    mean_history: np.ndarray  # (epochs, 2): training and validation loss of Step 1
 
     published: ClassVar[tuple[str, ...]] = ("rounds", "chosen_round")
 

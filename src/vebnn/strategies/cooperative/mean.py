@@ -24,17 +24,10 @@ from vebnn.training import (
 
 @dataclass(frozen=True)
 class MeanStep:
-    """Minimise Σ (y − μ)²/variance + L2, for the mean network and all fold networks at once.
+    """Minimise Σ (y − μ)²/variance + L2, for the mean network and all fold networks at once."""
 
-    Args:
-      starts: fresh networks, stacked: the mean network, then one per fold.
-      data: rows with the relative variance of their noise.
-      split: rows of each network.
-      weight_decay: L2 factor.
-    """
-
-    starts: Network
-    data: NoisyDataset
+    starts: Network  # fresh, stacked: the mean network, then one per fold
+    data: NoisyDataset  # with the relative variance of the noise
     split: Split
     weight_decay: float
 

@@ -16,12 +16,7 @@ SMALLEST_SCALE = 1e-12
 
 
 def in_sample_residuals(mean: Network | Posterior, data: Dataset) -> ResidualDataset:
-    """Return residuals of rows the mean was trained on (paper).
-
-    Args:
-      mean: the stacked networks of Step 1, of which the first is the mean, or a posterior.
-      data: the rows.
-    """
+    """Return residuals of rows the mean was trained on (paper): of Step 1, or of a posterior."""
     if isinstance(mean, Posterior):
         outputs = moments(pool_chains(mean.draws), data.x).mean
     else:

@@ -32,12 +32,7 @@ def choose_round(rounds: list[Round], criterion: str) -> int:
 
 
 def held_out_nll(prediction: Moments, observed: NoisyDataset) -> float:
-    """Return the NLL per observation of N(mean of draws, noise + variance of draws) (eq. 11).
-
-    Args:
-      prediction: mean and variance over draws.
-      observed: rows that were not trained on.
-    """
+    """Return the NLL per observation of N(mean of draws, noise + variance of draws) (eq. 11)."""
     total_std = np.sqrt(observed.noise_variance + prediction.variance)
     log_density = stats.norm.logpdf(observed.target, prediction.mean, total_std)
     return float(-np.average(log_density, weights=observed.weight))

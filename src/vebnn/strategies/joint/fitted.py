@@ -23,21 +23,13 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedJoint(Fitted):
-    """Draws of the network, and the settings that were chosen.
+    """Draws of the network, and the settings that were chosen."""
 
-    Args:
-      head: what the outputs of the network mean.
-      constant_variance: noise beside that of the head, ``(outputs,)``.
-      learning_rate: the chosen one.
-      beta: the chosen one.
-      trials: all that were compared; empty if there was nothing to choose.
-    """
-
-    head: Head
-    constant_variance: np.ndarray
-    learning_rate: float
-    beta: float
-    trials: tuple[Trial, ...]
+    head: Head  # the meaning of the outputs
+    constant_variance: np.ndarray  # (outputs,): noise beside that of the head
+    learning_rate: float  # the chosen one
+    beta: float  # the chosen one
+    trials: tuple[Trial, ...]  # all that were compared; empty if there was nothing to choose
 
     published: ClassVar[tuple[str, ...]] = ("learning_rate", "beta", "trials")
 

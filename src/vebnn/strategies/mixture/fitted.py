@@ -26,27 +26,16 @@ class MixtureRound(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedMixture(Fitted):
-    """The networks of all three steps; probes are means of the mixture.
+    """The networks of all three steps; probes are means of the mixture."""
 
-    Args:
-      mean: the network of Step 1.
-      constant_variance: the noise of Step 1, constant for every mode, ``(outputs, modes)``.
-      start_nll: validation NLL per observation of every start of Step 1, ``(starts,)``.
-      noise: the variance network of the chosen round.
-      order: labels that agree between draws, ``(draws, outputs, modes)``.
-      rounds: scores of all rounds.
-      chosen_round: number of the round that is used.
-      mean_history: training and validation loss of Step 1, ``(epochs, 2)``.
-    """
-
-    mean: Network
-    constant_variance: np.ndarray
-    start_nll: np.ndarray
-    noise: Noise
-    order: np.ndarray
-    rounds: tuple[MixtureRound, ...]
+    mean: Network  # Step 1
+    constant_variance: np.ndarray  # (outputs, modes): the noise of Step 1
+    start_nll: np.ndarray  # (starts,): validation NLL per observation of the starts of Step 1
+    noise: Noise  # Step 2 of the chosen round
+    order: np.ndarray  # (draws, outputs, modes): labels that agree between draws
+    rounds: tuple[MixtureRound, ...]  # scores of all rounds
     chosen_round: int
-    mean_history: np.ndarray
+    mean_history: np.ndarray  # (epochs, 2): training and validation loss of Step 1
 
     published: ClassVar[tuple[str, ...]] = ("rounds", "chosen_round", "start_nll")
 

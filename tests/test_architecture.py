@@ -101,3 +101,14 @@ def test_the_top_level_is_small() -> None:
         if path.name not in ("__init__.py", "py.typed", "__pycache__")
     ]
     assert len(entries) <= 18
+
+
+def test_the_walk_of_a_row_names_files_and_functions_that_exist() -> None:
+    guide = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    hops = re.findall(r"^\d+\. (.*)$", guide, re.MULTILINE)
+    assert len(hops) <= 45
+    named = [pair for hop in hops for pair in re.findall(r"`([\w/]+\.py)` `([\w.]+)`", hop)]
+    assert len(named) >= len(hops)
+    for file, name in named:
+        source = (ROOT / file).read_text()
+        assert re.search(rf"^ *(def|class) {name.split('.')[-1]}\b", source, re.MULTILINE), (file, name)

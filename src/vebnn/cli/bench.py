@@ -161,6 +161,48 @@ def bench_active(seeds: Seeds = 20, out: Rows = Path("results/active.jsonl")) ->
     active.bench_active(seeds, out, Console())
 
 
+@bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")
+def bench_table(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci or plasticity.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for Markdown, LaTeX, HTML and CSV files."),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="Fields of rows, such as tll,crps; the paper's unless given.")
+    ] = "",
+    preset: Annotated[
+        str | None, typer.Option(help="Only rows that were made with this preset.")
+    ] = None,
+    methods: Annotated[str, typer.Option(help="Only these methods, separated by commas.")] = "",
+    datasets: Annotated[str, typer.Option(help="Only these data sets, separated by commas.")] = "",
+    paper: Annotated[
+        bool | None,
+        typer.Option(
+            help="Published numbers below ours: everywhere, or nowhere; in Markdown and HTML unless "
+            "said."
+        ),
+    ] = None,
+) -> None:
+    """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
+    from vebnn.bench.comparison.measures import find_metrics, usual_metrics
+    from vebnn.bench.comparison.reading import read_results
+    from vebnn.bench.comparison.summary import summarise, write_summary
+    from vebnn.bench.render.terminal import print_document
+
+    chosen = find_metrics(listed(metric)) if metric else None
+    if out is not None and out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
+    results = read_results(files, preset=preset, methods=listed(methods), datasets=listed(datasets))
+    summary = summarise(results, chosen or usual_metrics(results.experiment))
+    written = [] if out is None else write_summary(summary, out, paper=paper)
+    print_document(summary.document(paper=paper is True), Console())
+    if written:
+        typer.echo(f"Written: {', '.join(map(str, written))}")
+
+
 def _whole(option: str, numbers: str) -> list[int]:
     try:
         return [int(number) for number in listed(numbers)]

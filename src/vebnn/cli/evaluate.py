@@ -3,7 +3,6 @@
 from rich.console import Console
 
 from vebnn.cli import output
-from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
 
 
@@ -16,6 +15,8 @@ def evaluate(
     out, because a score on them would be too good. If there are no other
     rows, the score is on them, and a notice says so.
     """
+    from vebnn.tabular.saving import load_model_and_rows
+
     loaded, rows = load_model_and_rows(model, data)
     found = loaded.evaluate(rows, level)
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())

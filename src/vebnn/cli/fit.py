@@ -63,6 +63,7 @@ def fit(
     """
     from vebnn.tabular.files import read_table
     from vebnn.tabular.plan import plan_table
+    from vebnn.tabular.saving import check_can_save
 
     started = time.perf_counter()
     console = Console(quiet=as_json)
@@ -77,7 +78,12 @@ def fit(
         calibrate=calibrate,
     )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
-    checkpoint = _checkpoint_of(folder, resume)
+    check_can_save(folder)
+    checkpoint = folder.with_name(f"{folder.name}.checkpoint")
+    if checkpoint.exists() and not resume:
+        raise ValueError(
+            f"There is an interrupted fit in {checkpoint}. Add --resume to continue it, or delete it."
+        )
     _print_plan(console, plan)
 
     from vebnn.tabular.effort import new_estimator
@@ -96,19 +102,6 @@ def fit(
     _print_result(console, model, folder, data, time.perf_counter() - started, as_json)
 
 
-def _checkpoint_of(folder: Path, resume: bool) -> Path:
-    """Return the folder for checkpoints; keep an interrupted fit unless it is resumed."""
-    from vebnn.tabular.saving import check_can_save
-
-    check_can_save(folder)
-    checkpoint = folder.with_name(f"{folder.name}.checkpoint")
-    if checkpoint.exists() and not resume:
-        raise ValueError(
-            f"There is an interrupted fit in {checkpoint}. Add --resume to continue it, or delete it."
-        )
-    return checkpoint
-
-
 def _train(estimator: Any, plan: "TrainingPlan", checkpoint: Path) -> "TableModel":
     from sklearn.exceptions import ConvergenceWarning
 
@@ -120,9 +113,8 @@ def _train(estimator: Any, plan: "TrainingPlan", checkpoint: Path) -> "TableMode
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = TableModel.fit(estimator, plan)
     except KeyboardInterrupt:
-        way_out = "Rerun the same command."
-        if checkpoint.exists():
-            way_out = f"The work so far is in {checkpoint}; rerun the same command with --resume."
+        resume = f"The work so far is in {checkpoint}; rerun the same command with --resume."
+        way_out = resume if checkpoint.exists() else "Rerun the same command."
         raise Interrupted(f"Interrupted. {way_out}") from None
     # The place of the checkpoints is no part of the saved model.
     estimator.set_params(checkpoint=None, verbose=0)
@@ -131,15 +123,13 @@ def _train(estimator: Any, plan: "TrainingPlan", checkpoint: Path) -> "TableMode
 
 def _print_plan(console: Console, plan: "TrainingPlan") -> None:
     calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
-    targets, columns = plan.encoder.targets, plan.encoder.columns
-    console.print(
-        Text(
-            f"{len(plan.table):,} rows: {len(plan.trained):,} to train on,{calibrated} "
-            f"{len(plan.held_out):,} held out. Target{'s' if len(targets) > 1 else ''}: "
-            f"{', '.join(targets)}."
-        ),
-        soft_wrap=True,
+    targets, columns = ", ".join(plan.encoder.targets), plan.encoder.columns
+    several = "s" if len(plan.encoder.targets) > 1 else ""
+    opening = (
+        f"{len(plan.table):,} rows: {len(plan.trained):,} to train on,{calibrated} "
+        f"{len(plan.held_out):,} held out. Target{several}: {targets}."
     )
+    console.print(Text(opening), soft_wrap=True)
     table = output.new_table("", "column", "kind", "values", "missing")
     for column in columns[:MOST_COLUMNS_SHOWN]:
         missing = str(column.num_missing or "")
@@ -181,13 +171,13 @@ def _print_result(
         title = f"On {facts.num_held_out:,} rows it was not {output.training_use(model)}"
         console.print(output.score_table(title, facts.scores, model.estimator))
     console.print("What to do next", style="bold")
-    output.print_notices(console, advice)
-    console.print(
-        Text(
-            f"  · See where it knows little:  vebnn report {folder} {data} --out report.html\n"
-            f"  · Predict new rows:           vebnn predict {folder} NEW.csv --out predictions.csv\n"
-            f"  · Choose what to measure:     vebnn suggest {folder} CANDIDATES.csv\n"
-            f"The model is in {folder} ({seconds:.0f} s)."
-        ),
-        soft_wrap=True,
+    output.print_notices(
+        console,
+        [
+            *advice,
+            f"See where it knows little:  vebnn report {folder} {data} --out report.html",
+            f"Predict new rows:           vebnn predict {folder} NEW.csv --out predictions.csv",
+            f"Choose what to measure:     vebnn suggest {folder} CANDIDATES.csv",
+        ],
     )
+    console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)

@@ -7,7 +7,6 @@ import typer
 
 import vebnn
 from vebnn.cli.bench import bench
-from vebnn.cli.bench_table import table
 from vebnn.cli.data import data
 from vebnn.cli.demo import demo
 from vebnn.cli.evaluate import evaluate
@@ -36,7 +35,6 @@ commands.command(short_help="Choose the rows of a file to measure next.")(sugges
 commands.command(short_help="Write an HTML report: errors, noise, ignorance.")(report)
 commands.command(short_help="Serve predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)
-bench.command(short_help="Make tables of the rows: tests, ranks, the paper's numbers.")(table)
 commands.add_typer(bench, name="bench", short_help="Compute the numbers this project claims.")
 commands.add_typer(simulate, name="simulate", short_help="Make data whose noise is known.")
 commands.add_typer(data, name="data", short_help="List and download the data sets of the benchmarks.")
@@ -77,21 +75,18 @@ def app() -> None:
 
 
 def _explain(error: Exception) -> int:
+    not_installed = isinstance(error, ImportError) and "pip install" in str(error)  # an extra
     if hasattr(error, "format_message"):  # an error of the argument parser
         _print_error(f"{error.format_message().strip().removesuffix('.')}. Try --help.")
-        return USER_ERROR
-    if isinstance(error, OSError) and error.filename is not None:
-        _print_error(f"{error.strerror}: {_shortened(str(error.filename))}.")
-        return USER_ERROR
-    not_installed = isinstance(error, ImportError) and "pip install" in str(error)  # an extra
-    if not_installed or isinstance(error, ValueError | OSError | FloatingPointError):
+    elif isinstance(error, OSError) and error.filename is not None:
+        name = str(error.filename)
+        name = name if len(name) <= 120 else f"{name[:100]}…{name[-19:]}"
+        _print_error(f"{error.strerror}: {name}.")
+    elif not_installed or isinstance(error, ValueError | OSError | FloatingPointError):
         _print_error(str(error))
-        return USER_ERROR
-    raise error
-
-
-def _shortened(name: str, longest: int = 120) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 20]}…{name[-19:]}"
+    else:
+        raise error
+    return USER_ERROR
 
 
 def _print_error(message: str) -> None:

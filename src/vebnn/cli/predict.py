@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
 from vebnn.cli.output import print_json, print_notices, to_records
 
@@ -28,6 +27,7 @@ def predict(
     target; several targets are told apart by their names as prefixes.
     """
     from vebnn.tabular.files import check_can_write, write_table
+    from vebnn.tabular.saving import load_model_and_rows
 
     if out is not None:
         check_can_write(out)

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.options import AsJSON, DataFile, ModelFolder
 from vebnn.cli.output import print_json
 
@@ -21,6 +20,8 @@ def report(
     The rows must have their targets. Rows the model was trained on are
     recognised and do not count for the scores. The file needs no network.
     """
+    from vebnn.tabular.saving import load_model_and_rows
+
     if out.is_dir():
         raise IsADirectoryError(f"{out} is a folder. Give the name of a file.")
     loaded, rows = load_model_and_rows(model, data)

@@ -1,15 +1,12 @@
 """``vebnn suggest``: which rows of a file of candidates to measure next."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from vebnn.cli.loading import load_model_and_rows
 from vebnn.cli.options import AsJSON, ModelFolder
 from vebnn.cli.output import new_table, print_json, print_notices, to_records
 
@@ -79,6 +76,7 @@ def suggest(
     their predictions, and the score.
     """
     from vebnn.tabular.files import check_can_write, write_table
+    from vebnn.tabular.saving import load_model_and_rows
 
     _check_options(n, how, best, goal)
     if out is not None:
@@ -149,39 +147,30 @@ def _score_options(
 def _print_rows(
     console: Console, model: "TableModel", found: "Candidates", title: str, target: str | None
 ) -> None:
-    """Print the rows, with as many of their columns as fit the width."""
+    """Print a line per row and target, with as many columns of the rows as fit the width."""
+    from vebnn.tabular.scores import columns_of
+
     wanted = [*model.encoder.identifiers, *(column.name for column in model.encoder.columns)]
     names = [name for name in wanted if name in found.table.columns]
-    shown = [model.targets.index(target)] if target else range(len(model.targets))
+    shown = [model.targets.index(target)] if target else list(range(len(model.targets)))
+    predicted = {"target": ["\n".join(model.targets)] * len(found.rows)} if len(shown) > 1 else {}
+    for part in ("mean", "aleatoric_std", "epistemic_std"):
+        values = columns_of(getattr(found.prediction, part))[:, shown]
+        predicted[part.replace("_", "\n")] = ["\n".join(f"{one:.4g}" for one in row) for row in values]
     free = console.options.update_width(10_000)  # to measure a table of any width
     for number in range(len(names), -1, -1):
-        table = _table_of(model.targets, found, title, shown, names[:number])
+        columns = {"row": [f"{row + 1}" for row in found.rows]}
+        columns |= {name: [_cell(value) for value in found.table[name]] for name in names[:number]}
+        columns |= predicted
+        table = new_table(title, *columns, "score")
+        for *cells, score in zip(*columns.values(), found.scores, strict=True):
+            table.add_row(*map(Text, cells), f"{score:.4g}")
         if console.measure(table, options=free).maximum <= console.width:
             break
     console.print(table)
     if number < len(names):
         rest = len(names) - number
         console.print(f"  … and {rest} more column{'s'[: rest > 1]}; --out has all", highlight=False)
-
-
-def _table_of(
-    targets: Sequence[str], found: "Candidates", title: str, shown: Sequence[int], names: list[str]
-) -> Table:
-    """Return a table with a line per row and target."""
-    from vebnn.tabular.scores import columns_of
-
-    columns = {"row": [f"{row + 1}" for row in found.rows]}
-    columns |= {name: [_cell(value) for value in found.table[name]] for name in names}
-    if len(shown) > 1:
-        columns["target"] = ["\n".join(targets)] * len(found.rows)
-    for part in ("mean", "aleatoric_std", "epistemic_std"):
-        values = columns_of(getattr(found.prediction, part))[:, list(shown)]
-        columns[part.replace("_", "\n")] = ["\n".join(f"{one:.4g}" for one in row) for row in values]
-    table = new_table(title, *columns, "score")
-    scores = [f"{score:.4g}" for score in found.scores]
-    for cells in zip(*columns.values(), scores, strict=True):
-        table.add_row(*map(Text, cells))
-    return table
 
 
 def _cell(value: Any) -> str:

@@ -43,13 +43,7 @@ def calibration_numbers(calibration: Calibration | None, level: float) -> dict[s
 def advise(
     scores: tuple[TargetScore, ...], mixed: bool = True, *, calibrated: bool = False
 ) -> list[str]:
-    """Return sentences on what to do next.
-
-    Args:
-      scores: of rows the model was not trained on; may be empty.
-      mixed: whether the chains have mixed well.
-      calibrated: whether the model is calibrated already.
-    """
+    """Return sentences on what to do next; the scores are of held-out rows and may be empty."""
     sentences = []
     for score in scores:
         prefix = f"{score.target}: " if len(scores) > 1 else ""
@@ -82,14 +76,12 @@ def _about_coverage(score: TargetScore, calibrated: bool) -> str:
 
 def _about_parts(score: TargetScore) -> str:
     share = noise_share(score)
+    noise = percent(share)
     if share > 0.67:
         return (
-            f"{percent(share)} of the variance is noise: more rows of the same kind will not help "
+            f"{noise} of the variance is noise: more rows of the same kind will not help "
             f"much; better measurements, or columns that explain the scatter, would."
         )
     if share < 0.33:
         return f"{percent(1 - share)} of the variance is epistemic: more rows would help."
-    return (
-        f"{percent(share)} of the variance is noise, the rest is epistemic: more rows would reduce the "
-        f"rest."
-    )
+    return f"{noise} of the variance is noise, the rest is epistemic: more rows would reduce the rest."

@@ -30,12 +30,7 @@ class LeftOut(NamedTuple):
 
 
 def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
-    """Decide what a column is, from its training values.
-
-    Args:
-      series: the values; the index is the position in the user's table, for messages.
-      categorical: whether the user says that these are categories.
-    """
+    """Decide what a column is, from its training values; ``categorical`` is the user's declaration."""
     name = series.name
     if series.isna().all():
         return LeftOut("it has no values")
@@ -58,7 +53,12 @@ def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
         if share == 1:  # numbers that were stored as text
             return _fit_numbers(name, to_numbers(series))
         if many:  # a few labels that repeat, such as 6061, 7075 and A356, are categories
-            _refuse_text_among_numbers(series)
+            try:
+                to_numbers(series)
+            except TableError as error:
+                way_out = f"or declare the column as categories: --categorical {name}."
+                message = f"{str(error).removesuffix('.')}; {way_out}"
+                raise TableError(message, error.column, error.row) from None
     if not declared and many:
         _refuse_quantities(name, labels)
     if distinct == 1 and present == len(labels):
@@ -82,18 +82,6 @@ def _fit_numbers(name: str, numbers: np.ndarray) -> Column | LeftOut:
     if named_so and len(distinct) == len(numbers):
         return LeftOut("it is an identifier", identifier=True)
     return NumberColumn.fit(name, numbers)
-
-
-def _refuse_text_among_numbers(series: pandas.Series) -> None:
-    try:
-        to_numbers(series)
-    except TableError as error:
-        raise TableError(
-            f"{str(error).removesuffix('.')}; or declare the column as categories: "
-            f"--categorical {series.name}.",
-            error.column,
-            error.row,
-        ) from None
 
 
 def _refuse_quantities(name: str, labels: np.ndarray) -> None:

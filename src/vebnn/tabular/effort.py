@@ -11,14 +11,7 @@ EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
 
 
 def new_estimator(num_rows: int, *, inference: str, effort: str, **settings: Any) -> VeBNNRegressor:
-    """Return an estimator with lengths of training and chains for an effort.
-
-    Args:
-      num_rows: rows to train on.
-      inference: name of an engine.
-      effort: one of :data:`EFFORTS`; ``"normal"`` keeps the estimator's defaults.
-      settings: other arguments of the estimator.
-    """
+    """Return an estimator with lengths for an effort; ``"normal"`` keeps the estimator's defaults."""
     require_one_of("inference", inference, tuple(ENGINES))
     require_one_of("effort", effort, tuple(EFFORTS))
     if effort == "normal":

@@ -12,7 +12,7 @@ import pandas
 from vebnn.tabular.columns import CategoryColumn, Column, NumberColumn
 from vebnn.tabular.detection import LeftOut, detect_column, training_notices
 from vebnn.tabular.errors import TableError, counted, quoted_list
-from vebnn.tabular.values import first_row, to_numbers
+from vebnn.tabular.values import to_numbers
 
 _COLUMN_KINDS: dict[str, Any] = {kind.kind: kind for kind in (NumberColumn, CategoryColumn)}
 
@@ -127,7 +127,7 @@ class TableEncoder:
                 )
             numbers = to_numbers(frame[name])
             if (missing := np.isnan(numbers)).any():
-                row = first_row(missing, frame.index)
+                row = int(frame.index[missing][0])
                 raise TableError(
                     f"The target {name!r} is missing in {counted(int(missing.sum()), 'row')}, first in "
                     f"row {row + 1}. Fill in or delete these rows.",
@@ -152,8 +152,7 @@ class TableEncoder:
         columns = []
         for one in description["columns"]:
             fields = {name: tuple(x) if isinstance(x, list) else x for name, x in one.items()}
-            del fields["kind"]
-            columns.append(_COLUMN_KINDS[one["kind"]](**fields))
+            columns.append(_COLUMN_KINDS[str(fields.pop("kind"))](**fields))
         rest = (tuple(description[name]) for name in ("targets", "identifiers", "ignored"))
         return cls(tuple(columns), *rest)
 

@@ -5,13 +5,7 @@ from typing import Any
 
 
 class TableError(ValueError):
-    """A table that cannot be used as it is; every function that reads or encodes one may raise it.
-
-    Args:
-      message: what is wrong and what to do about it.
-      column: name of the wrong column.
-      row: position of the wrong row, from 0; messages count from 1.
-    """
+    """A table that cannot be used as it is; ``row`` is a position from 0, messages count from 1."""
 
     def __init__(self, message: str, column: str | None = None, row: int | None = None) -> None:
         super().__init__(message)

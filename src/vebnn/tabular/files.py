@@ -117,10 +117,8 @@ def _read_text(source: Callable[[], Any], name: str, separator: str) -> pandas.D
         return pandas.DataFrame()
     repeated = pandas.Index(header)[pandas.Index(header).duplicated()].dropna()
     if len(repeated):  # pandas would call the second one "name.1"
-        raise TableError(
-            f"The file {name} has more than one column called {quoted_list(repeated.unique())}. Rename "
-            f"them."
-        )
+        names = quoted_list(repeated.unique())
+        raise TableError(f"The file {name} has more than one column called {names}. Rename them.")
     return max(tables, key=lambda frame: len(frame.select_dtypes("number").columns))
 
 

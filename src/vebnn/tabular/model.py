@@ -173,14 +173,8 @@ class TableModel:
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
         prediction = self.estimator.predict_distribution(table.matrix[predicted])
-        scores = score_targets(
-            prediction,
-            table.observed[predicted],
-            self.targets,
-            tuple(one.mean for one in self.facts.targets),
-            level,
-            scored[predicted],
-        )
+        observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
+        scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
         return Evaluation(table, trained, scored, prediction, scores)
 
     def save(self, folder: str | Path) -> None:

@@ -66,10 +66,8 @@ def plan_table(
         require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
     frame = frame.reset_index(drop=True)
     if len(frame) < FEWEST_ROWS:
-        raise TableError(
-            f"The table must have at least {FEWEST_ROWS} rows to learn from. Got "
-            f"{counted(len(frame), 'row')}."
-        )
+        got = counted(len(frame), "row")
+        raise TableError(f"The table must have at least {FEWEST_ROWS} rows to learn from. Got {got}.")
     order = np.random.default_rng(seed).permutation(len(frame))
     num_held_out = int(np.ceil(hold_out * len(frame)))
     num_calibrated = _num_calibrated(calibrate, len(frame) - num_held_out)

@@ -13,7 +13,8 @@ import numpy as np
 
 from vebnn.serialization.files import check_target, new_folder
 from vebnn.serialization.folders import MODEL, TABLE, SavedFolder
-from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.files import read_table
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -28,20 +29,13 @@ def check_can_save(folder: str | Path) -> None:
 
 
 def save_table_model(model: "TableModel", folder: str | Path) -> None:
-    """Write a model to a folder, replacing a saved model that is there.
-
-    Raises:
-      FileExistsError: if the folder holds something that is not a saved model.
-    """
+    """Write a model to a folder; replace a saved model that is there, but nothing else."""
     facts = asdict(model.facts) | {
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
     }
-    body = {
-        "estimator": type(model.estimator).__name__,
-        "encoder": model.encoder.describe(),
-        "facts": facts,
-    }
+    kind = type(model.estimator).__name__
+    body = {"estimator": kind, "encoder": model.encoder.describe(), "facts": facts}
     with new_folder(folder, _NAMES) as new:
         model.estimator.save(new)
         TABLE.write(new, body, {"rows": {name: getattr(model, name) for name in _ROWS}})
@@ -57,11 +51,7 @@ class SavedTableModel:
 
     @classmethod
     def open(cls, path: str | Path) -> "SavedTableModel":
-        """Read the table's own files.
-
-        Raises:
-          ValueError: if there is no model, or its files are damaged, edited or of another version.
-        """
+        """Read and check the table's own files."""
         folder = SavedFolder(path)
         body, arrays = TABLE.read(folder)
         return cls(folder, body, arrays["rows"])
@@ -90,3 +80,10 @@ class SavedTableModel:
         }
         estimator = getattr(estimators, kind).load(self.folder)
         return TableModel(self.encoder, estimator, TrainingFacts(**facts), **self.rows)
+
+
+def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
+    """Read a model and encoded rows for it; errors come before the slow import of JAX."""
+    saved = SavedTableModel.open(folder)
+    rows = saved.encoder.encode(read_table(data))
+    return saved.load(), rows

@@ -37,25 +37,14 @@ def score_targets(
     level: float = DEFAULT_LEVEL,
     rows: np.ndarray | slice = slice(None),
 ) -> tuple[TargetScore, ...]:
-    """Compare predictions with observations.
+    """Compare predictions with observations, ``(rows, targets)``.
 
-    Args:
-      prediction: the predictive distribution.
-      observed: the targets, ``(rows, targets)``.
-      targets: names of the targets.
-      means: of the targets in the training rows.
-      level: probability of the intervals whose coverage is computed.
-      rows: the rows to score, as an index or a mask; all by default.
+    The means are those of the targets in the training rows; ``rows`` are the rows to score, as an index
+    or a mask.
     """
-    lower, upper, mean, variance, aleatoric, epistemic = (
-        columns_of(part)[rows]
-        for part in (
-            *prediction.interval(level),
-            prediction.mean,
-            prediction.variance,
-            prediction.aleatoric_std,
-            prediction.epistemic_std,
-        )
+    parts = (prediction.mean, prediction.variance, prediction.aleatoric_std, prediction.epistemic_std)
+    mean, variance, aleatoric, epistemic, lower, upper = (
+        columns_of(part)[rows] for part in (*parts, *prediction.interval(level))
     )
     return tuple(
         TargetScore(

@@ -20,9 +20,8 @@ _DATE = (
 def to_numbers(series: pandas.Series) -> np.ndarray:
     """Return a column as floats, NaN where a value is missing."""
     if types.is_complex_dtype(series.dtype):
-        raise TableError(
-            f"The column {series.name!r} holds complex numbers; use real ones.", series.name
-        )
+        message = f"The column {series.name!r} holds complex numbers; use real ones."
+        raise TableError(message, series.name)
     if types.is_numeric_dtype(series.dtype):
         numbers = series.to_numpy(float, na_value=np.nan)
     else:
@@ -36,19 +35,13 @@ def to_numbers(series: pandas.Series) -> np.ndarray:
 def _refuse(series: pandas.Series, wrong: np.ndarray, constraint: str, written: Any) -> None:
     """Raise an error that names the first wrong value, if there is one."""
     if wrong.any():
-        row = first_row(wrong, series.index)
-        value = list(written)[int(np.argmax(wrong))]
+        row, value = int(series.index[wrong][0]), list(written)[int(np.argmax(wrong))]
         raise TableError(
             f"The column {series.name!r} must hold {constraint}, but row {row + 1} has {value}. "
             f"Correct the value, or leave the cell empty.",
             series.name,
             row,
         )
-
-
-def first_row(wrong: np.ndarray, index: pandas.Index) -> int:
-    """Return the position in the whole table of the first wrong value of a part of it."""
-    return int(index[int(np.argmax(wrong))])
 
 
 def to_labels(series: pandas.Series) -> np.ndarray:

@@ -29,6 +29,11 @@ def axis(title: str, **settings: Any) -> dict[str, Any]:
     return {"title": {"text": escaped(title)}, **settings}
 
 
+def figure(data: list[Trace], x: dict[str, Any], y: dict[str, Any], **layout: Any) -> Figure:
+    """Return a figure with its traces and axes."""
+    return {"data": data, "layout": {"xaxis": x, "yaxis": y, **layout}}
+
+
 def some_rows(rows: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
     """Return at most ``most`` of some rows, evenly spaced."""
     if len(rows) <= most:
@@ -36,16 +41,21 @@ def some_rows(rows: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
     return rows[np.unique(np.linspace(0, len(rows) - 1, most).round().astype(int))]
 
 
+def scatter(mode: str, x: Any, y: Any) -> Trace:
+    """Return points or a line without a style."""
+    return {"type": "scatter", "mode": mode, "x": np.asarray(x).tolist(), "y": np.asarray(y).tolist()}
+
+
 def line(x: Any, y: Any, name: str, colour: str, width: float = 1.5, dash: str = "solid") -> Trace:
     """Return a line that does not react to the pointer."""
     style = {"color": colour, "width": width, "dash": dash}
-    return {**_scatter("lines", x, y), "name": name, "line": style, "hoverinfo": "skip"}
+    return {**scatter("lines", x, y), "name": name, "line": style, "hoverinfo": "skip"}
 
 
 def points(x: Any, y: Any, rows: np.ndarray, hover: str, **settings: Any) -> Trace:
     """Return a dot per row; its label has the row's number and what ``hover`` says."""
     trace = {
-        **_scatter("markers", x, y),
+        **scatter("markers", x, y),
         "text": [f"row {row + 1}" for row in rows],
         "marker": {"size": 6, "color": "$ink"} | settings.pop("marker", {}),
         "hovertemplate": f"%{{text}}<br>{hover}<extra></extra>",
@@ -67,19 +77,14 @@ def predicted_and_observed(findings: Findings, target: TargetFindings) -> Figure
     x, y = target.observed[order], target.mean[order]
     reach = TWO_SIDED_95 * target.std[order]
     ends = [float(min(x.min(), (y - reach).min())), float(max(x.max(), (y + reach).max()))]
-    return {
-        "data": [
-            line(ends, ends, "perfect", "$muted", dash="dot"),
-            _bars(x, y, reach, "$noise", 5),
-            _bars(x, y, TWO_SIDED_95 * target.epistemic_std[order], "$ignorance", 2.5),
-            points(x, y, order, "observed %{x:.4g}<br>predicted %{y:.4g}"),
-        ],
-        "layout": {
-            "showlegend": False,
-            "xaxis": axis(f"observed {target.name}"),
-            "yaxis": axis(f"predicted {target.name}"),
-        },
-    }
+    data = [
+        line(ends, ends, "perfect", "$muted", dash="dot"),
+        _bars(x, y, reach, "$noise", 5),
+        _bars(x, y, TWO_SIDED_95 * target.epistemic_std[order], "$ignorance", 2.5),
+        points(x, y, order, "observed %{x:.4g}<br>predicted %{y:.4g}"),
+    ]
+    axes = axis(f"observed {target.name}"), axis(f"predicted {target.name}")
+    return figure(data, *axes, showlegend=False)
 
 
 def map_of_uncertainties(findings: Findings, target: TargetFindings) -> Figure:
@@ -98,17 +103,13 @@ def map_of_uncertainties(findings: Findings, target: TargetFindings) -> Figure:
             hover = "noise %{x:.4g}<br>ignorance %{y:.4g}"
             dots = points(aleatoric[here], epistemic[here], here, hover, name=name, marker=marker)
             data.append(dots)
-    return {
-        "data": data,
-        "layout": {
-            "xaxis": axis("aleatoric std (noise)", range=[0, 1.1 * float(aleatoric.max())]),
-            "yaxis": axis("epistemic std (ignorance)", range=[0, 1.2 * float(epistemic.max())]),
-            "annotations": [
-                _note(0.02, 0.98, "left", "top", "more data would help", "$ignorance"),
-                _note(0.98, 0.02, "right", "bottom", "more data will not help", "$noise-text"),
-            ],
-        },
-    }
+    notes = [
+        _note(0.02, 0.98, "left", "top", "more data would help", "$ignorance"),
+        _note(0.98, 0.02, "right", "bottom", "more data will not help", "$noise-text"),
+    ]
+    x = axis("aleatoric std (noise)", range=[0, 1.1 * float(aleatoric.max())])
+    y = axis("epistemic std (ignorance)", range=[0, 1.2 * float(epistemic.max())])
+    return figure(data, x, y, annotations=notes)
 
 
 def reliability(findings: Findings, target: TargetFindings) -> Figure:
@@ -125,17 +126,10 @@ def reliability(findings: Findings, target: TargetFindings) -> Figure:
         "hoverinfo": "all",
         "hovertemplate": "promised %{x:.0%}<br>found %{y:.0%}<extra></extra>",
     }
-    return {
-        "data": [
-            *band(levels, low, high, "what chance allows", "$chance"),
-            line([0, 1], [0, 1], "honest", "$muted", dash="dot"),
-            curve,
-        ],
-        "layout": {
-            "xaxis": axis("promised share inside the range", **percent),
-            "yaxis": axis("found share", **percent),
-        },
-    }
+    chance = band(levels, low, high, "what chance allows", "$chance")
+    data = [*chance, line([0, 1], [0, 1], "honest", "$muted", dash="dot"), curve]
+    x, y = (axis(title, **percent) for title in ("promised share inside the range", "found share"))
+    return figure(data, x, y)
 
 
 def residuals(findings: Findings, target: TargetFindings) -> Figure:
@@ -156,29 +150,22 @@ def residuals(findings: Findings, target: TargetFindings) -> Figure:
         "hoverinfo": "skip",
         "ybins": {"size": 0.5, "start": -10, "end": 10},
     }
-    return {
-        "data": [
-            points(target.mean[rows], error, rows, hover, marker={"opacity": 0.75}) | hidden,
-            histogram | hidden,
-            line(stats.norm.pdf(grid), grid, "expected", "$ink") | hidden | {"xaxis": "x2"},
-        ],
-        "layout": {
-            "xaxis": axis(f"predicted {target.name}", domain=[0, 0.78]),
-            "xaxis2": {"domain": [0.81, 1], "showticklabels": False, "showgrid": False},
-            "yaxis": axis("error / predicted std", range=[-reach, reach]),
-            "shapes": [_level_line(sign * TWO_SIDED_95) for sign in (-1, 1)],
-        },
-    }
-
-
-def _scatter(mode: str, x: Any, y: Any) -> Trace:
-    return {"type": "scatter", "mode": mode, "x": np.asarray(x).tolist(), "y": np.asarray(y).tolist()}
+    data = [
+        points(target.mean[rows], error, rows, hover, marker={"opacity": 0.75}) | hidden,
+        histogram | hidden,
+        line(stats.norm.pdf(grid), grid, "expected", "$ink") | hidden | {"xaxis": "x2"},
+    ]
+    x = axis(f"predicted {target.name}", domain=[0, 0.78])
+    x2 = {"domain": [0.81, 1], "showticklabels": False, "showgrid": False}
+    y = axis("error / predicted std", range=[-reach, reach])
+    edges = [_level_line(sign * TWO_SIDED_95) for sign in (-1, 1)]
+    return figure(data, x, y, xaxis2=x2, shapes=edges)
 
 
 def _bars(x: np.ndarray, y: np.ndarray, reach: np.ndarray, colour: str, width: float) -> Trace:
     bars = {"type": "data", "array": reach.tolist(), "color": colour, "thickness": width, "width": 0}
     marker = {"size": 1, "color": colour}
-    return {**_scatter("markers", x, y), "error_y": bars, "marker": marker, "hoverinfo": "skip"}
+    return {**scatter("markers", x, y), "error_y": bars, "marker": marker, "hoverinfo": "skip"}
 
 
 def _note(x: float, y: float, xanchor: str, yanchor: str, text: str, colour: str) -> dict[str, Any]:

@@ -58,12 +58,7 @@ def find_out(model: TableModel, rows: pandas.DataFrame | EncodedTable, data_name
     """Predict every row of a table and compare with its targets."""
     found = model.evaluate(rows, predict_all=True)
     prediction = found.prediction
-    parts = (
-        found.table.observed,
-        prediction.mean,
-        prediction.aleatoric_std,
-        prediction.epistemic_std,
-    )
+    parts = (found.table.observed, prediction.mean, prediction.aleatoric_std, prediction.epistemic_std)
     targets = tuple(
         TargetFindings(score, *(columns_of(part)[:, at] for part in parts))
         for at, score in enumerate(found.scores)

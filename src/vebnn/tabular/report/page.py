@@ -31,17 +31,9 @@ def write_report(
     data_name: str,
     model_name: str,
 ) -> None:
-    """Write a report on a model and rows whose targets are known.
+    """Write an HTML file on a model and rows whose targets are known; whole or not at all.
 
-    Args:
-      model: the model.
-      rows: the rows.
-      path: of the HTML file; it is written whole or not at all.
-      data_name: name of the rows in the report.
-      model_name: name of the model in the report.
-
-    Raises:
-      ImportError: if Plotly or Jinja is not installed.
+    The names are those that the report shows.
     """
     plotly, template = load_libraries()
     findings = find_out(model, rows, data_name)
@@ -115,7 +107,9 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "training": training,
         "rounds": getattr(model.estimator, "rounds_", ()),
         "diagnostics": model.estimator.diagnostics_,
-        "settings": {name: _written(value) for name, value in model.settings.items()},
+        "settings": {
+            name: "default" if value is None else str(value) for name, value in model.settings.items()
+        },
         "figures": as_script(drawn),
         "style": asset("page.css") + asset("report.css"),
         "script": asset("sort.js") + asset("report.js"),
@@ -127,6 +121,7 @@ def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> di
     frame = findings.frame
     kept = [findings.identifier] if findings.identifier is not None else []
     features = [column.name for column in findings.model.encoder.columns][:COLUMNS_SHOWN]
+    printed = features[:COLUMNS_PRINTED]
     numbers = {
         "observed": target.observed,
         "predicted": target.mean,
@@ -140,22 +135,15 @@ def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> di
         cells = [_cell(row + 1), *(_cell(frame[name].iloc[row]) for name in kept)]
         cells += [_cell(float(values[row])) for values in numbers.values()]
         cells.append({"text": advice, "sort": advice, "why": why, "kind": "reading", "optional": False})
-        cells += [
-            _cell(frame[name].iloc[row]) | {"optional": at >= COLUMNS_PRINTED}
-            for at, name in enumerate(features)
-        ]
+        cells += [_cell(frame[name].iloc[row], name not in printed) for name in features]
         rows.append(cells)
     return {"header": ["row", *kept, *numbers, "reading", *features], "rows": rows}
 
 
-def _cell(value: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = {"optional": False}
+def _cell(value: Any, optional: bool = False) -> dict[str, Any]:
+    plain: dict[str, Any] = {"optional": optional}
     if pandas.isna(value):
         return plain | {"text": "missing", "sort": "", "kind": "missing"}
     if isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_):
         return plain | {"text": number(float(value)), "sort": float(value), "kind": "number"}
     return plain | {"text": str(value), "sort": str(value), "kind": "text"}
-
-
-def _written(setting: Any) -> str:
-    return "default" if setting is None else str(setting)

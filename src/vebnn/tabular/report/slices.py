@@ -69,7 +69,7 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
             figures.band(x, mean - reach, mean + reach, part, colour) for part, reach, colour in parts
         ]
         data = [_training_points(model, name, at), *bands[0], *bands[1], _mean_line(x, mean)]
-        return {"data": data, "layout": {"xaxis": axis(name), "yaxis": scale}}
+        return figures.figure(data, axis(name), scale)
     # Categories are drawn at 0, 1, …, each as a short step.
     x = np.arange(len(mean), dtype=float)
     data = [
@@ -89,8 +89,7 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
     labels = [str(place) for place in one.places]
     data.append(_mean_line(x, mean) | {"mode": "markers", "marker": marks, "customdata": labels})
     ticks = {"tickvals": x.tolist(), "ticktext": [_short(label) for label in labels]}
-    layout = {"xaxis": axis(name, showgrid=False, **ticks), "yaxis": scale, "barmode": "overlay"}
-    return {"data": data, "layout": layout}
+    return figures.figure(data, axis(name, showgrid=False, **ticks), scale, barmode="overlay")
 
 
 def _mean_line(x: np.ndarray, mean: np.ndarray) -> Trace:
@@ -104,15 +103,9 @@ def _training_points(model: TableModel, name: str, at: int) -> Trace:
     marked = f"{name} is missing"
     missing = model.sample[:, names.index(marked)] if marked in names else np.zeros(len(values))
     rows = figures.some_rows(np.flatnonzero(missing == 0), MOST_TRAINING_ROWS_DRAWN)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "training rows",
-        "x": values[rows].tolist(),
-        "y": model.sample_observed[rows, at].tolist(),
-        "marker": {"size": 4, "color": "$muted", "opacity": 0.5},
-        "hoverinfo": "skip",
-    }
+    dots = figures.scatter("markers", values[rows], model.sample_observed[rows, at])
+    marker = {"size": 4, "color": "$muted", "opacity": 0.5}
+    return dots | {"name": "training rows", "marker": marker, "hoverinfo": "skip"}
 
 
 def _places(column: Column) -> list[Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from vebnn.tabular.report.figures import Figure, Trace, axis, line, some_rows
+from vebnn.tabular.report.figures import Figure, Trace, axis, figure, line, some_rows
 
 MOST_EPOCHS_DRAWN = 600
 
@@ -24,17 +24,13 @@ def training_figures(estimator: Any) -> dict[str, Figure]:
 def _mean_figure(history: np.ndarray) -> Figure:
     """The two losses have different scales, so each has its own axis."""
     history = history[np.isfinite(history).all(1)]
-    return {
-        "data": [
-            _curve(history[:, 0], "training rows", "$muted") | {"yaxis": "y2"},
-            _curve(history[:, 1], "rows for early stopping", "$ink"),
-        ],
-        "layout": {
-            "xaxis": axis("epoch"),
-            "yaxis": axis("loss, rows for early stopping", type="log", nticks=6),
-            "yaxis2": {"overlaying": "y", "side": "right", "type": "log", "visible": False},
-        },
-    }
+    data = [
+        _curve(history[:, 0], "training rows", "$muted") | {"yaxis": "y2"},
+        _curve(history[:, 1], "rows for early stopping", "$ink"),
+    ]
+    y = axis("loss, rows for early stopping", type="log", nticks=6)
+    y2 = {"overlaying": "y", "side": "right", "type": "log", "visible": False}
+    return figure(data, axis("epoch"), y, yaxis2=y2)
 
 
 def _trace_figure(trace: np.ndarray) -> Figure:
@@ -52,8 +48,7 @@ def _trace_figure(trace: np.ndarray) -> Figure:
     low, high = np.percentile(late, [0.5, 99.5])
     margin = 0.15 * (high - low) or 1.0
     limits = [float(low - margin), float(high + margin)]
-    layout = {"xaxis": axis("epoch"), "yaxis": axis("objective per row", range=limits)}
-    return {"data": data, "layout": layout}
+    return figure(data, axis("epoch"), axis("objective per row", range=limits))
 
 
 def _r_hat_figure(r_hat: np.ndarray) -> Figure:
@@ -65,8 +60,7 @@ def _r_hat_figure(r_hat: np.ndarray) -> Figure:
         "showlegend": False,
         "hovertemplate": "R-hat %{x}<br>%{y} predictions<extra></extra>",
     }
-    layout = {"xaxis": axis("R-hat (1: the chains agree)"), "yaxis": axis("predictions")}
-    return {"data": [histogram], "layout": layout}
+    return figure([histogram], axis("R-hat (1: the chains agree)"), axis("predictions"))
 
 
 def _curve(values: np.ndarray, name: str, colour: str) -> Trace:

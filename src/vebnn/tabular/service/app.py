@@ -1,6 +1,5 @@
 """The HTTP service: rows in, mean and both uncertainties out."""
 
-from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -11,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import vebnn
 from vebnn.calibration import UnreachableLevel
+from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.scores import columns_of
-from vebnn.tabular.service.description import describe
 from vebnn.tabular.service.limits import TOO_LARGE, LimitBody
 
 MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
@@ -59,13 +58,7 @@ class PredictResponse(BaseModel):
 
 
 def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> FastAPI:
-    """Return the service of a model, with its programs compiled.
-
-    Args:
-      model: the model.
-      max_rows: largest number of rows in a request.
-      max_bytes: largest number of bytes in a request.
-    """
+    """Return the service of a model, with its programs compiled; the limits are those of a request."""
     # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     app.add_middleware(LimitBody, max_bytes=max_bytes)
@@ -95,14 +88,30 @@ def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = 
     @app.get("/model")
     def show_model() -> dict[str, Any]:
         """Describe the model: features with kinds and ranges, targets, scores and settings."""
-        return describe(model, max_rows)
+        facts = model.facts
+        return {
+            "vebnn": vebnn.__version__,
+            "estimator": type(model.estimator).__name__,
+            "features": [_feature(column) for column in model.encoder.columns],
+            "targets": [one._asdict() for one in facts.targets],
+            "scores": [one._asdict() for one in facts.scores],
+            "trained_rows": facts.num_trained,
+            "calibration": facts.calibration,
+            "settings": {name: _setting(value) for name, value in model.settings.items()},
+            "max_rows": max_rows,
+        }
 
     @app.post("/predict")
     def predict(request: PredictRequest) -> PredictResponse:
         """Predict rows given as JSON objects, one value per feature."""
         _check_number(len(request.rows), max_rows)
         for position, row in enumerate(request.rows):
-            _check_fields(row, names, position)
+            for name in names:
+                if name not in row:
+                    message = (
+                        f"Row {position + 1} lacks {name!r}. Give a value, or null if it is missing."
+                    )
+                    raise TableError(message, name, position)
         return _response(model, pandas.DataFrame(request.rows), request.level)
 
     @app.post("/predict/csv", response_model=PredictResponse)
@@ -129,14 +138,15 @@ def _check_number(num_rows: int, max_rows: int) -> None:
         raise HTTPException(TOO_LARGE, detail)
 
 
-def _check_fields(row: Mapping[str, Any], names: list[str], position: int) -> None:
-    for name in names:
-        if name not in row:
-            raise TableError(
-                f"Row {position + 1} lacks {name!r}. Give a value, or null if it is missing.",
-                name,
-                position,
-            )
+def _feature(column: Column) -> dict[str, Any]:
+    shared = {"name": column.name, "kind": column.kind, "typical": column.typical}
+    if isinstance(column, NumberColumn):
+        return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
+    return {**shared, "categories": column.present}
+
+
+def _setting(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _response(model: TableModel, frame: pandas.DataFrame, level: float) -> PredictResponse:

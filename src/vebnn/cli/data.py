@@ -7,7 +7,7 @@ from rich.console import Console
 
 from vebnn.cli.groups import new_group
 from vebnn.cli.options import AsJSON
-from vebnn.cli.output import new_table, print_json
+from vebnn.cli.tables import new_table, print_json
 
 Name = Annotated[str, typer.Argument(help="Name of a data set, as in vebnn data list.")]
 

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
-from vebnn.cli.output import print_json, print_notices, to_records
+from vebnn.cli.tables import print_json, print_notices, to_records
 
 
 def predict(

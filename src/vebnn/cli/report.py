@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from vebnn.cli.options import AsJSON, DataFile, ModelFolder
-from vebnn.cli.output import print_json
+from vebnn.cli.tables import print_json
 
 
 def report(

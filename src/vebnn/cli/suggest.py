@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vebnn.cli.options import AsJSON, ModelFolder
-from vebnn.cli.output import new_table, print_json, print_notices, to_records
+from vebnn.cli.tables import new_table, print_json, print_notices, to_records
 
 if TYPE_CHECKING:
     from vebnn.tabular.candidates import Candidates

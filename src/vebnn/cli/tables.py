@@ -1,4 +1,4 @@
-"""What commands print: tables and notices, or one JSON document."""
+"""Tables and notices that commands print, or one JSON document."""
 
 import json
 import math

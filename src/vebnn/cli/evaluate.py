@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from vebnn.cli import output
+from vebnn.cli import tables
 from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
 
 
@@ -20,7 +20,7 @@ def evaluate(
     loaded, rows = load_model_and_rows(model, data)
     found = loaded.evaluate(rows, level)
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
-    used = output.training_use(loaded)
+    used = tables.training_use(loaded)
     notices = [*rows.notices]
     if num_trained:
         notices.append(
@@ -29,20 +29,20 @@ def evaluate(
             else f"The model was {used} all of these rows: the score flatters it."
         )
     if as_json:
-        output.print_json(
+        tables.print_json(
             {
                 "rows": len(rows),
                 "trained_on": num_trained,
                 "scored": num_scored,
                 "fresh": found.fresh,
                 "scores": [score._asdict() for score in found.scores],
-                "calibration": output.calibration_facts(loaded, level),
-                "r_hat": output.r_hat_of(loaded.estimator),
+                "calibration": tables.calibration_facts(loaded, level),
+                "r_hat": tables.r_hat_of(loaded.estimator),
                 "notices": notices,
             }
         )
         return
     console = Console()
-    output.print_notices(console, notices)
+    tables.print_notices(console, notices)
     title = f"On {num_scored:,} rows it {'was not' if found.fresh else 'WAS'} {used}"
-    console.print(output.score_table(title, found.scores, loaded.estimator))
+    console.print(tables.score_table(title, found.scores, loaded.estimator))

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from vebnn.cli import output
+from vebnn.cli import tables
 from vebnn.cli.groups import Interrupted
 from vebnn.cli.options import AsJSON, DataFile
 
@@ -130,14 +130,14 @@ def _print_plan(console: Console, plan: "TrainingPlan") -> None:
         f"{len(plan.held_out):,} held out. Target{several}: {targets}."
     )
     console.print(Text(opening), soft_wrap=True)
-    table = output.new_table("", "column", "kind", "values", "missing")
+    table = tables.new_table("", "column", "kind", "values", "missing")
     for column in columns[:MOST_COLUMNS_SHOWN]:
         missing = str(column.num_missing or "")
         table.add_row(Text(column.name), column.kind, Text(column.summary), missing)
     console.print(table)
     if len(columns) > MOST_COLUMNS_SHOWN:
         console.print(f"  … and {len(columns) - MOST_COLUMNS_SHOWN} more columns", highlight=False)
-    output.print_notices(console, plan.notices)
+    tables.print_notices(console, plan.notices)
 
 
 def _print_result(
@@ -150,7 +150,7 @@ def _print_result(
     mixed = diagnostics is None or not diagnostics.complaint()
     advice = advise(facts.scores, mixed, calibrated=facts.calibration is not None)
     if as_json:
-        output.print_json(
+        tables.print_json(
             {
                 "model": str(folder),
                 "rows": facts.num_rows,
@@ -160,18 +160,18 @@ def _print_result(
                 "notices": facts.notices,
                 "scores": [score._asdict() for score in facts.scores],
                 "calibrated": facts.num_calibrated,
-                "calibration": output.calibration_facts(model, DEFAULT_LEVEL),
-                "r_hat": output.r_hat_of(model.estimator),
+                "calibration": tables.calibration_facts(model, DEFAULT_LEVEL),
+                "r_hat": tables.r_hat_of(model.estimator),
                 "advice": advice,
                 "seconds": round(seconds, 1),
             }
         )
         return
     if facts.scores:
-        title = f"On {facts.num_held_out:,} rows it was not {output.training_use(model)}"
-        console.print(output.score_table(title, facts.scores, model.estimator))
+        title = f"On {facts.num_held_out:,} rows it was not {tables.training_use(model)}"
+        console.print(tables.score_table(title, facts.scores, model.estimator))
     console.print("What to do next", style="bold")
-    output.print_notices(
+    tables.print_notices(
         console,
         [
             *advice,

@@ -103,13 +103,9 @@ def run_cases(
 ) -> list[Row]:
     """Compute the cases that the file lacks; return the rows of all cases, in order.
 
-    Args:
-      file: the results; only this process writes to it.
-      cases: the fields that identify each row, such as ``{"seed": 3}``.
-      compute: takes the fields of a case as keyword arguments and returns its numbers.
-      console: where the progress bar is drawn.
-      spread: calls a function with every case and yields pairs of case and result, in any order;
-        ``None`` calls it in this process.
+    A case has the fields that identify its row, such as ``{"seed": 3}``. ``compute`` takes them as
+    keyword arguments and returns the numbers. ``spread`` calls a function with every case and yields
+    pairs of case and result, in any order; ``None`` does so in this process.
     """
 
     def identity(row: Row) -> tuple:

@@ -2,33 +2,25 @@
 
 from typing import Any
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 
-def progress_bar(unit: str = "", *, console: Console | None = None, **settings: Any) -> Progress:
+def progress_bar(
+    unit: str = "", *, console: Console | None = None, **settings: Any
+) -> progress.Progress:
     """Return a bar with description, count, elapsed and remaining time.
 
-    Args:
-      unit: follows the count; it may contain fields of a task, such as ``{task.fields[message]}``.
-      console: where the bar is drawn.
-      settings: further arguments of :class:`rich.progress.Progress`.
+    The ``unit`` follows the count; it may contain fields of a task, such as ``{task.fields[message]}``.
     """
-    return Progress(
-        TextColumn("{task.description:<22}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        *([TextColumn(unit)] if unit else []),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description:<22}"),
+        progress.BarColumn(bar_width=24),
+        progress.MofNCompleteColumn(),
+        *([progress.TextColumn(unit)] if unit else []),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
         console=console,
         **settings,
     )

@@ -11,13 +11,10 @@ class Interrupts:
     Python drops an exception raised while the garbage collector runs, and JAX registers a function that
     runs then, so a Ctrl-C is sometimes lost. :meth:`check` raises it again. Nothing changes outside the
     main thread or where the program has its own handler.
-
-    Attributes:
-      pending: whether a Ctrl-C came.
     """
 
     def __init__(self) -> None:
-        self.pending = False
+        self.pending = False  # whether a Ctrl-C came
         self._installed = False
 
     def __enter__(self) -> "Interrupts":

@@ -66,8 +66,11 @@ def spread(
     work = partial(_work, function, list(sys.path))
     tasks = [joblib.delayed(work)(number, case) for number, case in enumerate(cases)]
     with _parallel(backend, jobs or available_cores(), scheduler) as parallel:
-        for chunk in _chunks(tasks, parallel):
-            with _results(parallel, chunk) as results:
+        size = len(tasks) or 1
+        if not parallel.return_generator:  # a chunk's results come together: keep it small
+            size = parallel.n_jobs if parallel.n_jobs > 0 else available_cores()
+        for start in range(0, len(tasks), size):
+            with _results(parallel, tasks[start : start + size]) as results:
                 for number, result in results:
                     yield cases[number], result
 
@@ -175,14 +178,6 @@ def pin(cores: Iterable[int]) -> None:
             os.sched_setaffinity(int(thread), cores)
 
 
-def _chunks(tasks: list, parallel: joblib.Parallel) -> Iterable[list]:
-    """Return all tasks at once, or a few at a time where a backend returns them only together."""
-    if parallel.return_generator or not tasks:
-        return [tasks]
-    size = parallel.n_jobs if parallel.n_jobs > 0 else available_cores()
-    return [tasks[start : start + size] for start in range(0, len(tasks), size)]
-
-
 @contextmanager
 def _parallel(backend: str, jobs: int, scheduler: str | None) -> Iterator[joblib.Parallel]:
     with ExitStack() as stack:
@@ -230,11 +225,11 @@ def _start_ray(jobs: int, scheduler: str | None) -> None:
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables for the processes that are started inside."""
-    before = {name: os.environ.get(name) for name in variables}
+    before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name in variables:
             os.environ.pop(name, None)
-            os.environ.update({} if value is None else {name: value})
+        os.environ.update(before)

@@ -33,12 +33,7 @@ class ToyScore(NamedTuple):
 
 
 def score_toy(predict: Callable[[np.ndarray], Prediction], seed: int) -> ToyScore:
-    """Compare predictions with the truth.
-
-    Args:
-      predict: returns the prediction of inputs ``(n, 1)``.
-      seed: draws the fresh observations.
-    """
+    """Compare predictions of inputs ``(n, 1)`` with the truth; the seed draws fresh observations."""
     inside, outside = predict(INSIDE[:, None]), predict(OUTSIDE[:, None])
     # The second number keeps this stream apart from that of the training data.
     rng = np.random.default_rng([seed, 1])

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.estimators import VeBNNRegressor
 from vebnn.inference.evaluation import evaluate
-from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, STYLE, TWO_SIDED_95, open_frame
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, TWO_SIDED_95, styled_figure
 from vebnn.prediction import Prediction
 
 
@@ -25,9 +24,8 @@ class Steps(NamedTuple):
 def steps_along(model: VeBNNRegressor, x: np.ndarray) -> Steps:
     """Evaluate every step of a model with one input and one output at ``x``, ``(points,)``."""
     rows = x[:, None]
-    fitted = model.fitted_
     standardised = model.x_units_.standardise(rows).astype(np.float32)
-    outputs = np.asarray(evaluate(fitted.mean, standardised), float)
+    outputs = np.asarray(evaluate(model.fitted_.mean, standardised), float)
     return Steps(x, model.y_units_.restore(outputs)[:, 0], model.predict_distribution(rows))
 
 
@@ -43,16 +41,14 @@ def plot_steps(model: VeBNNRegressor, data: Toy, *, num_points: int = 500) -> Fi
       num_points: resolution along x.
     """
     steps = steps_along(model, np.linspace(*PLOT_RANGE, num_points))
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(11.5, 7.6), layout="constrained", facecolor="white")
+    with styled_figure(11.5, 7.6) as figure:
         axes = figure.subplots(2, 2, sharex=True, sharey=True)
         panels = (_draw_truth, _draw_step_1, _draw_step_2, _draw_step_3)
         for panel, draw in zip(axes.flat, panels, strict=True):
             _draw_common(panel, steps.x, data)
             draw(panel, steps)
             _add_legend(panel)
-        axes[0, 0].set_xlim(*PLOT_RANGE)
-        axes[0, 0].set_ylim(*readable_limits(steps.x, data))
+        axes[0, 0].set(xlim=PLOT_RANGE, ylim=readable_limits(steps.x, data))
         for panel in axes[1]:
             panel.set_xlabel("x")
         for panel in axes[:, 0]:
@@ -78,7 +74,6 @@ def _draw_common(axes: Axes, x: np.ndarray, data: Toy) -> None:
     )
     style = {"linewidth": 1.3, "linestyle": (0, (4, 2)), "zorder": 6}
     _draw_line(axes, x, true_mean(x), "truth", color=BLACK, **style)
-    open_frame(axes)
     axes.set_xticks(np.arange(-4, 15, 2))
 
 

@@ -1,6 +1,8 @@
 """Style of all figures, and saving them."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,22 @@ STYLE: dict[Any, Any] = {
     "svg.hashsalt": "vebnn",
     "svg.fonttype": "path",
 }
+# No lines above and to the right of a panel.
+OPEN_FRAMES = {"axes.spines.top": False, "axes.spines.right": False}
+
+
+@contextmanager
+def styled_figure(width: float, height: float, *, framed: bool = False) -> Iterator[Figure]:
+    """Return a white figure; whatever is drawn in the context has the common style."""
+    with matplotlib.rc_context(STYLE if framed else STYLE | OPEN_FRAMES):
+        yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def legend_below(figure: Figure, axes: Axes, most: int = 99) -> None:
+    """Put the legend of one panel below all of them, in at most so many columns."""
+    handles, labels = axes.get_legend_handles_labels()
+    ncols = min(len(labels), most)
+    figure.legend(handles, labels, loc="outside lower center", ncols=ncols, frameon=False)
 
 
 def open_frame(axes: Axes) -> None:

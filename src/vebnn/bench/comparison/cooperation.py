@@ -56,14 +56,13 @@ def _compare(results: Results, metric: Metric, cooperative: str, joint: str) -> 
         if not ours.size:
             continue
         gain = metric.gain(ours, theirs)
+        means = ours.mean(keepdims=True), theirs.mean(keepdims=True)
         row = {
             "metric": metric.field,
             "cooperative": cooperative,
             "joint": joint,
             "dataset": dataset,
-            "advantage": float(
-                advantage(metric, ours.mean(keepdims=True), theirs.mean(keepdims=True))[0]
-            ),
+            "advantage": float(advantage(metric, *means)[0]),
             "wins": int(np.sum(gain > 0)),
             "losses": int(np.sum(gain < 0)),
             "ties": int(np.sum(gain == 0)),

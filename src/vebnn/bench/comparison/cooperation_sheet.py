@@ -6,6 +6,8 @@ from vebnn.bench.comparison.measures import METRICS, Metric
 from vebnn.bench.comparison.statistics import FEWEST_PAIRS, SIGNIFICANT
 from vebnn.bench.render.sheet import MISSING, Cell, Sheet
 
+HEADINGS = ("cooperative, joint", "data sets", "won–lost–tied", "p, means", "p, splits")
+
 
 def cooperation_sheet(pairs: pandas.DataFrame) -> Sheet:
     """Return the table of all comparisons by one metric."""
@@ -23,14 +25,7 @@ def cooperation_sheet(pairs: pandas.DataFrame) -> Sheet:
             f"for each data set, by how much the cooperative mean is better ({unit}; + is better, bold "
             f"is p < 0.05)."
         ),
-        columns=(
-            "cooperative, joint",
-            "data sets",
-            "won–lost–tied",
-            "p, means",
-            "p, splits",
-            *datasets,
-        ),
+        columns=(*HEADINGS, *datasets),
         groups=[[_row(metric, pair, datasets) for _, pair in groups]],
         notes=[
             f"The cooperative mean is better in {(pairs['advantage'] > 0).sum()} of {len(pairs)} "

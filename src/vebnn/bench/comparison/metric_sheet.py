@@ -26,12 +26,7 @@ MARKS = (
 
 
 def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
-    """Return the table of a metric.
-
-    Args:
-      table: its numbers.
-      paper: whether the published number, and our difference from it, stand below ours.
-    """
+    """Return the table of a metric; ``paper`` puts published numbers, and differences, below ours."""
     metric, entries, ranked = table.metric, table.entries, len(table.ranks.average) > 1
     reasons = list(table.cells["skipped"].dropna().unique())
     decimals = {dataset: decimals_of(table, dataset) for dataset in table.datasets}

@@ -6,7 +6,6 @@ fitted to a few rows and queries a few more, in rounds; its error is that of the
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from rich.console import Console
@@ -42,14 +41,12 @@ MEAN_TRAINING = Training(num_epochs=2_000, learning_rate=3e-3, patience=400)
 VARIANCE_TRAINING = Training(num_epochs=1_500, learning_rate=1e-2, patience=300)
 
 # Batches are greedy for all scores; only the score differs.
-ACQUISITIONS: Mapping[str, Callable[[Prediction], np.ndarray] | None] = MappingProxyType(
-    {
-        "epistemic": epistemic_variance,
-        "bald": bald,
-        "total": lambda prediction: prediction.variance,
-        "random": None,
-    }
-)
+ACQUISITIONS: Mapping[str, Callable[[Prediction], np.ndarray] | None] = {
+    "epistemic": epistemic_variance,
+    "bald": bald,
+    "total": lambda prediction: prediction.variance,
+    "random": None,
+}
 REFERENCE = "epistemic"
 
 

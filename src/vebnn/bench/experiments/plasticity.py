@@ -53,12 +53,6 @@ ABLATIONS: Mapping[str, Mapping[str, dict[str, Any]]] = {
 }
 
 
-def training_paths(data: Plasticity, num_paths: int, repeat: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return strains and stresses of random paths; a larger choice contains the smaller ones."""
-    order = np.random.default_rng(repeat).permutation(len(data.strain))[:num_paths]
-    return data.strain[order], data.stress[order]
-
-
 def score(prediction: Prediction, data: Plasticity) -> Row:
     """Compare a prediction of the test paths with mean and std over all microstructures.
 
@@ -107,7 +101,9 @@ def score_case(
     data = load_plasticity(material)
     specification = METHODS.get(method, METHODS[ABLATED])
     model = make_model(specification, preset, num_paths, repeat, **variants[method])
-    model.fit(*training_paths(data, num_paths, repeat))
+    # A larger choice of paths contains the smaller ones.
+    order = np.random.default_rng(repeat).permutation(len(data.strain))[:num_paths]
+    model.fit(data.strain[order], data.stress[order])
     prediction = model.predict_distribution(data.test_strain)
     return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve_of(prediction, SHOWN)}
 

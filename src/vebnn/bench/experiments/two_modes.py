@@ -72,8 +72,8 @@ def score_seed(seed: int) -> Row:
     return {
         **mode_errors(inside.modes, INSIDE),
         **{f"slice_{name}": value for name, value in here.items()},
-        "log_likelihood": _log_likelihood(model.predict_distribution(x[:, None]), y),
-        "one_mode": _log_likelihood(one_mode.predict_distribution(x[:, None]), y),
+        "log_likelihood": float(model.predict_distribution(x[:, None]).log_prob(y, "mixture").mean()),
+        "one_mode": float(one_mode.predict_distribution(x[:, None]).log_prob(y, "mixture").mean()),
         "true_log_likelihood": float(true_log_prob(x, y).mean()),
         "r_hat": r_hat(model),
         "branches": branches_of(inside.modes),
@@ -125,10 +125,6 @@ def seeds_sheet(rows: list[Row]) -> Sheet:
         rows,
         pandas.DataFrame(rows)[list(COLUMNS)].mean(),
     )
-
-
-def _log_likelihood(prediction: Prediction, y: np.ndarray) -> float:
-    return float(prediction.log_prob(y, "mixture").mean())
 
 
 def _listed(arrays: dict[str, np.ndarray]) -> Row:

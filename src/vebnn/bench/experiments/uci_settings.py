@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,22 +25,16 @@ QUICK = 0.25  # of the default length
 CALIBRATION_SHARE = 0.2
 
 
-@dataclass(frozen=True)
-class LibraryMethod:
-    """A method of this library as a forecaster."""
-
-    method: Method
-    preset: str
-
-    def __call__(self, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Forecast:
-        """Fit and predict."""
-        model = self.method.make(**arguments(self.method, self.preset, len(X)), random_state=seed)
-        model.fit(X, y)
-        prediction = model.predict_distribution(X_new)
-        notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
-        if getattr(model, "learning_rate_", None) is not None:
-            notes["learning_rate"] = float(model.learning_rate_)
-        return Forecast(prediction.mean, prediction.variance, notes=notes)
+def forecast(
+    method: Method, preset: str, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int
+) -> Forecast:
+    """Fit a method of this library, and predict."""
+    model = method.make(**arguments(method, preset, len(X)), random_state=seed).fit(X, y)
+    prediction = model.predict_distribution(X_new)
+    notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
+    if getattr(model, "learning_rate_", None) is not None:
+        notes["learning_rate"] = float(model.learning_rate_)
+    return Forecast(prediction.mean, prediction.variance, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def find_forecaster(name: str, preset: str = "standard") -> tuple[str, Forecaste
         except ValueError as error:
             others = f"Baselines: {', '.join(BASELINES)}, or module:function."
             raise ValueError(f"{error} {others}") from None
-        name, forecaster = method.name, LibraryMethod(method, preset)
+        name, forecaster = method.name, partial(forecast, method, preset)
     return name, Calibrated(forecaster) if preset == "paper" else forecaster
 
 

@@ -7,9 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.toy import DATA_RANGE, true_noise_std
-from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic
+from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, logarithmic, styled_figure
 
 _COLOURS = (BLUE, GREEN, ORANGE, GREY)
 _NUM_BINS = 20

@@ -8,8 +8,7 @@ import numpy as np
 import pandas
 from matplotlib.figure import Figure
 
-from vebnn.bench.figures.styled import legend_below, styled_figure
-from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, logarithmic
+from vebnn.plots.style import BLACK, BLUE, GREEN, ORANGE, legend_below, logarithmic, styled_figure
 
 # Fields with these endings have a logarithmic scale.
 LOGARITHMIC = ("rmse", "rmse_percent", "wasserstein", "interval_length")
@@ -22,16 +21,11 @@ _MOST_IN_A_LINE = 4
 def plot_convergence(
     rows: Sequence[Mapping[str, Any]], size: str, panels: Mapping[str, str], across: str
 ) -> Figure:
-    """Draw medians over runs, with bands from the lowest to the highest.
+    """Draw medians over runs, with bands from the lowest to the highest; ``panels`` are field → title.
 
-    Errors are on a logarithmic scale. So are log-likelihoods if one is far below zero, because an
-    overconfident method misses by orders of magnitude.
-
-    Args:
-      rows: of results.
-      size: the field with the amount of data.
-      panels: field of the score → title.
-      across: label of the horizontal axis.
+    The field ``size`` is the amount of data, with the label ``across``. Errors are on a logarithmic
+    scale. So are log-likelihoods if one is far below zero, because an overconfident method misses by
+    orders of magnitude.
     """
     frame = pandas.DataFrame(rows).astype(dict.fromkeys(panels, float))
     scores = frame.groupby(["method", size])[list(panels)].agg(["min", "median", "max"])

@@ -9,12 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from vebnn.bench.figures.styled import styled_figure
-from vebnn.bench.simulators.plasticity.material import Stress
 from vebnn.bench.simulators.plasticity.microstructure import Microstructure
 from vebnn.bench.simulators.plasticity.paths import COMPONENTS
 from vebnn.bench.simulators.plasticity.solver import Fields, Response
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95, styled_figure
 
 _REALISATIONS_SHOWN = 3
 
@@ -63,27 +61,21 @@ def plot_fields(
 
 
 def _drawn(fields: Fields, weight: np.ndarray) -> dict[str, np.ndarray]:
-    stress = fields.stress
+    xx, yy, xy, zz = fields.stress
+    square = 0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * xy**2
     return {
-        "$S_{11}$ (MPa)": stress.xx,
-        "$S_{22}$ (MPa)": stress.yy,
-        "$S_{12}$ (MPa)": stress.xy,
-        "von Mises (MPa)": _von_mises(stress),
+        "$S_{11}$ (MPa)": xx,
+        "$S_{22}$ (MPa)": yy,
+        "$S_{12}$ (MPa)": xy,
+        "von Mises (MPa)": np.sqrt(square),
         "plastic strain": np.where(weight > 0.5, fields.plastic_strain, np.nan),
     }
 
 
-def _von_mises(stress: Stress) -> np.ndarray:
-    xx, yy, xy, zz = stress
-    return np.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * xy**2)
-
-
 def _limits(fields: Sequence[np.ndarray]) -> tuple[float, float]:
     low, high = np.nanquantile(np.stack(fields), [0.01, 0.99])
-    if low >= 0:
-        return 0.0, float(high)
     most = float(max(-low, high))
-    return -most, most
+    return (0.0, float(high)) if low >= 0 else (-most, most)
 
 
 def _draw_element(axes: Axes, structure: Microstructure, centres: np.ndarray) -> None:

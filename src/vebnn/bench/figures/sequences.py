@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
-from vebnn.bench.figures.styled import legend_below, styled_figure
-from vebnn.plots.style import BLACK
+from vebnn.plots.style import BLACK, legend_below, styled_figure
 
 
 def plot_paths(

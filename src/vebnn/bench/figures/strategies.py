@@ -6,20 +6,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
-from vebnn.bench.figures.styled import legend_below, styled_figure
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.plots.steps import readable_limits
-from vebnn.plots.style import GREY, PALE
+from vebnn.plots.style import GREY, PALE, legend_below, styled_figure
 
 
 def plot_strategies(x: np.ndarray, pairs: Mapping[str, tuple[Curve, Curve]], data: Toy) -> Figure:
-    """Draw the joint and the cooperative model of every engine.
-
-    Args:
-      x: inputs of the curves.
-      pairs: engine → (joint, cooperative).
-      data: training data of all models.
-    """
+    """Draw the training data and, for every engine, the joint and the cooperative curve at ``x``."""
     with styled_figure(2.6 * len(pairs) + 0.8, 5.6) as figure:
         panels = figure.subplots(2, len(pairs), sharex=True, sharey=True, squeeze=False)
         for column, (engine, pair) in zip(panels.T, pairs.items(), strict=True):

@@ -8,9 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
-from vebnn.bench.figures.styled import styled_figure
 from vebnn.datasets.two_modes import TwoModes, true_modes
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95, styled_figure
 
 Lists = Mapping[str, Any]  # lists of numbers, as in a row of results
 

@@ -60,11 +60,8 @@ def _line(cells: list[str]) -> str:
 
 def _cell(cell: Cell) -> str:
     text = escape(cell.text)
-    for wanted, command in (
-        (cell.italic, "textit"),
-        (cell.bold, "textbf"),
-        (cell.underline, "underline"),
-    ):
+    styles = ((cell.italic, "textit"), (cell.bold, "textbf"), (cell.underline, "underline"))
+    for wanted, command in styles:
         text = rf"\{command}{{{text}}}" if wanted else text
     text += f"$^{{{cell.raised.replace('−', '-')}}}$" if cell.raised else ""
     below = rf"\\ {{\scriptsize {escape(cell.below)}}}" if cell.below else ""

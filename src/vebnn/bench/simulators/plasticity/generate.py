@@ -5,13 +5,14 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from vebnn.bench.simulators.plasticity.plan import Inputs, Plan, draw_inputs, draw_weights, versions
-from vebnn.bench.simulators.plasticity.solver import Solver, simulate
+from vebnn.bench.simulators.plasticity.solver import Response, simulate
 from vebnn.core.arguments import require_whole
 from vebnn.core.workers import spread
 from vebnn.serialization.arrays import checksum, read_part, write_part
@@ -21,13 +22,7 @@ _RUNS_PER_PART = 5  # a few seconds of work: the most that each worker loses whe
 _SUFFIX = ".part.safetensors"
 
 
-class Run(NamedTuple):
-    """One path on one element."""
-
-    name: str
-    weight: np.ndarray
-    path: np.ndarray
-    solver: Solver
+Run = Callable[[], Response]  # simulates one path on one element
 
 
 def generate(
@@ -110,7 +105,8 @@ def _all_runs(plan: Plan, inputs: Inputs) -> list[Run]:
     weights = draw_weights(plan, inputs.centres)
 
     def run(kind: str, number: int, path: np.ndarray, sve: int) -> Run:
-        return Run(f"{kind} path {number} on SVE {sve}", weights[sve], path, plan.solver)
+        name = f"{kind} path {number} on SVE {sve}"
+        return partial(simulate, weights[sve], path, plan.solver, name=name)
 
     training = zip(inputs.strain, inputs.sve_id, strict=True)
     return [run("training", number, *pair) for number, pair in enumerate(training)] + [
@@ -121,7 +117,7 @@ def _all_runs(plan: Plan, inputs: Inputs) -> list[Run]:
 
 
 def _simulate_part(case: tuple[int, list[Run]]) -> dict[str, np.ndarray]:
-    responses = [simulate(run.weight, run.path, run.solver, name=run.name) for run in case[1]]
+    responses = [run() for run in case[1]]
     return {
         "stress": np.array([one.stress for one in responses], np.float32),
         "residual": np.array([one.residual for one in responses], np.float32),

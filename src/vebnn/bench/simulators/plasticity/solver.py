@@ -158,11 +158,15 @@ def _run(
 ) -> Response:
     try_ = partial(_try, weight=weight, waves=waves, constituents=constituents)
     zero, at_rest = jnp.zeros_like(weight), jnp.zeros((2, *weight.shape))
-    start = _State(at_rest, at_rest, History(Plane(zero, zero, zero), zero))
+    unloaded = _State(at_rest, at_rest, History(Plane(zero, zero, zero), zero))
 
     def step(state: _State, mean_strain: Array) -> tuple[_State, Any]:
         attempt = partial(try_, mean_strain=mean_strain, history=state.history)
-        solved, newton, cg = _newton(_guess(state, attempt), attempt, waves, solver)
+        # Two starts: the last increment once more or, where a path turns, none.
+        onward, still = attempt(state.displacement + state.increment), attempt(state.displacement)
+        better = onward.residual < still.residual
+        start = jax.tree.map(partial(jnp.where, better), onward, still)
+        solved, newton, cg = _newton(start, attempt, waves, solver)
         # NaN after a failed step: the loops of all later steps then end at once.
         good = jnp.where(solved.residual <= solver.tolerance, 1.0, jnp.nan)
         displacement = good * solved.displacement
@@ -170,7 +174,7 @@ def _run(
         mean_stress = good * jnp.stack([jnp.mean(part) for part in solved.stress[:3]])
         return after, (mean_stress, solved.residual, newton, cg)
 
-    last, (stress, residual, newton, cg) = lax.scan(step, start, path)
+    last, (stress, residual, newton, cg) = lax.scan(step, unloaded, path)
     # From the history at the end of the last step nothing flows any more.
     end = try_(last.displacement, mean_strain=path[-1], history=last.history)
     strain = _strain(last.displacement, path[-1])
@@ -202,13 +206,6 @@ def _try(
     square = jnp.vdot(force, missing) / (2 * shear * weight.size)
     residual = jnp.sqrt(square) / constituents.yield_strain
     return _Trial(displacement, force, residual, stress, after, tangent)
-
-
-def _guess(state: _State, attempt: Any) -> _Trial:
-    """Return the better of two starts: the last increment once more or, where a path turns, none."""
-    onward, still = attempt(state.displacement + state.increment), attempt(state.displacement)
-    better = onward.residual < still.residual
-    return jax.tree.map(lambda one, other: jnp.where(better, one, other), onward, still)
 
 
 def _newton(

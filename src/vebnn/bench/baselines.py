@@ -35,9 +35,8 @@ def _each_target(forecaster: Forecaster) -> Forecaster:
         if y.ndim == 1:
             return forecaster(X, y, X_new, seed)
         parts = [forecaster(X, target, X_new, seed) for target in y.T]
-        mean, variance = (
-            np.stack(some, axis=1) for some in zip(*(part[:2] for part in parts), strict=True)
-        )
+        mean = np.stack([part.mean for part in parts], axis=1)
+        variance = np.stack([part.variance for part in parts], axis=1)
         intervals = [part.interval for part in parts if part.interval is not None]
         return Forecast(mean, variance, tuple(np.stack(intervals, axis=-1)) if intervals else None)
 
@@ -84,9 +83,8 @@ def gaussian_process(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int)
     units = StandardScaler().fit(X)
     X, X_new = units.transform(X), units.transform(X_new)
     some = np.random.default_rng(seed).permutation(len(X))[:KERNEL_ROWS]
-    kernel = ConstantKernel() * Matern(np.ones(X.shape[1]), (1e-2, 1e4), nu=2.5) + WhiteKernel(
-        0.1, (1e-8, 10)
-    )
+    matern = Matern(np.ones(X.shape[1]), (1e-2, 1e4), nu=2.5)
+    kernel = ConstantKernel() * matern + WhiteKernel(0.1, (1e-8, 10))
     settings: dict[str, Any] = {"normalize_y": True, "random_state": seed}
     with warnings.catch_warnings():
         # The length scale of an input without influence ends at its bound.

@@ -63,11 +63,7 @@ class ResultsFile:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read all complete lines of a file.
-
-    Raises:
-      ValueError: if a line is not a JSON object, or has the stamp of an older vebnn.
-    """
+    """Read all complete lines of a file; raise ValueError if one is not a row of this format."""
     lines = enumerate(_complete_lines(path.read_bytes()), start=1)
     return [_parsed(path, number, line) for number, line in lines if line.strip()]
 

@@ -65,11 +65,7 @@ class _Recorder(pickle.Unpickler):
 
 
 def read_frame(path: str | Path) -> dict[str, np.ndarray]:
-    """Return the columns of a pickled pandas table; cells may be NumPy arrays.
-
-    Raises:
-      ValueError: if the file is anything else. Nothing in it has been executed.
-    """
+    """Return the columns of a pickled pandas table, whose cells may be arrays; execute nothing."""
     path = Path(path)
     try:
         with open(path, "rb") as file:

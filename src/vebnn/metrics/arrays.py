@@ -4,11 +4,7 @@ import numpy as np
 
 
 def matched(**arrays: np.ndarray) -> list[np.ndarray]:
-    """Return the arrays in double precision, in order, if they have one shape and no NaN.
-
-    Raises:
-      ValueError: if a shape differs from the first one's, or an array is empty or holds NaN.
-    """
+    """Return the arrays in double precision, in order, if they have one shape, rows and no NaN."""
     found = {name: numbers(name, array) for name, array in arrays.items()}
     first, shape = next((name, array.shape) for name, array in found.items())
     for name, array in found.items():

@@ -17,10 +17,7 @@ DEEP_ENSEMBLES = "MVE (Ensembles)"
 
 
 def ranked_methods(results: Results) -> list[str]:
-    """Return the cooperative methods, deep ensembles and the baselines.
-
-    The list is empty unless there is one of the first and one of the last.
-    """
+    """Return VeBNN, deep ensembles and the baselines; nothing unless VeBNN and a baseline were run."""
     names = dict.fromkeys(row["method"] for row in results.rows)
     ours = [name for name in names if name in METHODS and METHODS[name].strategy == "cooperative"]
     baselines = [name for name in names if family_of(name) == BASELINE]
@@ -41,13 +38,12 @@ def baselines_sheet(ranks: Mapping[str, Ranks]) -> Sheet:
     first = next(iter(ranks.values())).average
     names = dict.fromkeys(name for found in ranks.values() for name in found.average)
     ordered = sorted(names, key=lambda name: first.get(name, float("inf")))
+    rows = [[Cell(name), *(rank_cell(found, name) for found in ranks.values())] for name in ordered]
     return Sheet(
         title="VeBNN and the baselines",
         caption="Average rank among the methods of this table; 1 is best, ties share their rank.",
         columns=("method", *(f"by {METRICS[field].name}" for field in ranks)),
-        groups=[
-            [[Cell(name), *(rank_cell(found, name) for found in ranks.values())] for name in ordered]
-        ],
+        groups=[rows],
         notes=[
             f"By {METRICS[field].name}: over {len(found.datasets)} data sets that all of them have "
             f"({', '.join(found.datasets)})."

@@ -79,11 +79,7 @@ def usual_metrics(experiment: str) -> list[Metric]:
 
 
 def find_metrics(fields: Sequence[str]) -> list[Metric]:
-    """Return metrics by the names of their fields.
-
-    Raises:
-      ValueError: if there is no such metric, or if no field is given.
-    """
+    """Return metrics by the names of their fields, at least one."""
     if not fields:
         raise ValueError(f"The tables need at least one metric of: {', '.join(METRICS)}. Got none.")
     for field in fields:

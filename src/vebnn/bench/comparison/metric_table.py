@@ -22,13 +22,7 @@ from vebnn.bench.comparison.measures import Metric
 from vebnn.bench.comparison.order import are_variants, family_of, ordered_datasets, ordered_methods
 from vebnn.bench.comparison.published import published
 from vebnn.bench.comparison.reading import Results
-from vebnn.bench.comparison.statistics import (
-    FEWEST_PAIRS,
-    Ranks,
-    SignedRank,
-    average_ranks,
-    signed_rank,
-)
+from vebnn.bench.comparison.statistics import Ranks, SignedRank, average_ranks, signed_rank
 
 # The columns of marks: "best" or "second"; a star; the best of its family; "+" or "-".
 UNMARKED: dict[str, Any] = {
@@ -151,7 +145,7 @@ def _marks(metric: Metric, scores: Mapping[str, pandas.Series]) -> tuple[pandas.
         for other, test in zip(others.index, found, strict=False):
             if test.significant:
                 marks.loc[other, "against_family"] = "-" if _better(test) else "+"
-    return marks, any(test.num_pairs < FEWEST_PAIRS for test in tests)
+    return marks, any(test.p_value is None for test in tests)
 
 
 def _split_off_best(losses: pandas.Series) -> tuple[pandas.Series, pandas.Series]:

@@ -29,10 +29,7 @@ class Results:
     notes: tuple[str, ...] = ()  # sentences about rows that were left out
 
     def scores(self, field: str, method: str, dataset: str) -> pandas.Series:
-        """Return the known values of a field by split.
-
-        Splits are sorted: sums then agree to the last bit, whichever fit finished first.
-        """
+        """Return the known values of a field by split, in order: sums then agree to the last bit."""
         rows = (row for row in self._cell(method, dataset) if row.get(field) is not None)
         return pandas.Series({row["split"]: row[field] for row in rows}, dtype=float).sort_index()
 

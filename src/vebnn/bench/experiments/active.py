@@ -61,10 +61,8 @@ def new_model(seed: int) -> VeBNNRegressor:
 
 
 def learn(seed: int, method: str) -> Row:
-    """Query in rounds; return the RMSE on [0, 10] before each and after the last, and the queries.
-
-    The first rows depend on the seed alone, not on the method.
-    """
+    """Query in rounds; return the RMSE on [0, 10] before each and after the last, and the queries."""
+    # The first rows depend on the seed alone, not on the method.
     X, y = load_toy(NUM_START, random_state=seed)
     rng = np.random.default_rng([seed, 1])  # apart from the stream of the first rows
     pool, errors = POOL, []

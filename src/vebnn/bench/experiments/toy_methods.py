@@ -95,9 +95,8 @@ def noise_errors(errors: Mapping[Any, float]) -> list[str]:
 
 def _pairs(by_name: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
     """Return (joint, cooperative) for every engine that both strategies were run with."""
-    names = {engine: (f"MVE ({engine})", f"VeBNN ({engine})") for engine in ENGINE_NAMES}
-    return {
-        engine: (by_name[joint], by_name[cooperative])
-        for engine, (joint, cooperative) in names.items()
-        if joint in by_name and cooperative in by_name
+    pairs = {
+        engine: (by_name.get(f"MVE ({engine})"), by_name.get(f"VeBNN ({engine})"))
+        for engine in ENGINE_NAMES
     }
+    return {engine: pair for engine, pair in pairs.items() if None not in pair}

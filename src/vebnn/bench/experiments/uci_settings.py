@@ -67,9 +67,6 @@ def find_forecaster(name: str, preset: str = "standard") -> tuple[str, Forecaste
       name: a method such as ``"VeBNN (pSGLD)"``, a baseline such as ``"NGBoost"``, or
         ``"module:function"`` for a function of your own.
       preset: how this library's methods are trained; ``"paper"`` also calibrates every method.
-
-    Raises:
-      ValueError: if there is no such method.
     """
     require_one_of("preset", preset, UCI_PRESETS)
     forecaster: Forecaster

@@ -45,9 +45,8 @@ def plot_convergence(
                     continue
                 # VeBNN is blue in every figure.
                 colour = BLUE if name.startswith("VeBNN") else colour
-                panel.fill_between(
-                    some.index, some["min"], some["max"], color=colour, alpha=0.15, linewidth=0
-                )
+                band = {"color": colour, "alpha": 0.15, "linewidth": 0}
+                panel.fill_between(some.index, some["min"], some["max"], **band)
                 style = {"color": colour, "marker": marker, "markersize": 4.5, "linewidth": 1.8}
                 panel.plot(some.index, some["median"], label=name, **style)
             if field.endswith(LOGARITHMIC):

@@ -33,9 +33,8 @@ def plot_fields(
       responses: to the same path.
       weights: how much of each pixel behaves as matrix; plastic strain is drawn where it is most.
     """
-    fields = [
-        _drawn(response.fields, weight) for response, weight in zip(responses, weights, strict=True)
-    ]
+    pairs = zip(responses, weights, strict=True)
+    fields = [_drawn(response.fields, weight) for response, weight in pairs]
     with styled_figure(13.5, 0.6 + 2.4 * len(fields), framed=True) as figure:
         heights = [1] * len(fields) + [0.05]
         *panels, scales = figure.subplots(
@@ -48,11 +47,9 @@ def plot_fields(
             panels[row][0].set_ylabel(f"SVE {row}")
         for column, name in enumerate(fields[0], start=1):
             low, high = _limits([one[name] for one in fields])
-            colours = "RdBu_r" if low < 0 else "viridis"
+            scale = {"cmap": "RdBu_r" if low < 0 else "viridis", "vmin": low, "vmax": high}
             for row, one in enumerate(fields):
-                image = panels[row][column].imshow(
-                    one[name].T, origin="lower", cmap=colours, vmin=low, vmax=high
-                )
+                image = panels[row][column].imshow(one[name].T, origin="lower", **scale)
             panels[0][column].set_title(name)
             figure.colorbar(image, cax=scales[column], orientation="horizontal")
         for axes in np.ravel(panels):

@@ -35,10 +35,7 @@ def limits_sheet(
     rows: Sequence[Mapping[str, Any]],
     means: Mapping[str, float],
 ) -> Sheet:
-    """Return a row per seed, the means with a mark for each limit, and the limits.
-
-    Columns and means are by the field of a row.
-    """
+    """Return a row per seed, the means with a mark for each limit, and the limits; all by field."""
 
     def mean_of(field: str, column: Column) -> str:
         mark = f" {'✓' if column.holds(means[field]) else '✗'}" if column.limit else ""

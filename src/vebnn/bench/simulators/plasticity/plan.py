@@ -60,6 +60,7 @@ class Plan:
         """Return all settings that decide the numbers, for JSON."""
         solver = self.solver._asdict()
         del solver["max_newton"]  # a limit does not change a solution
+        paths = {"control_points": CONTROL_POINTS, "interpolation": "quadratic", "amplitude": AMPLITUDE}
         return {
             "material": self.name,
             "sizes": {name: getattr(self, name) for name in ("train", "test", "sves", "grid", "steps")},
@@ -70,11 +71,7 @@ class Plan:
             "theory": "plane strain, small strain, von Mises with isotropic hardening",
             "microstructure": asdict(self.structure) | {"particles": self.structure.num_particles},
             "constituents": asdict(Constituents()) | {"hardening_exponent": HARDENING_EXPONENT},
-            "paths": {
-                "control_points": CONTROL_POINTS,
-                "interpolation": "quadratic",
-                "amplitude": AMPLITUDE,
-            },
+            "paths": paths,
             "solver": solver | {"precision": "float64"},
         }
 

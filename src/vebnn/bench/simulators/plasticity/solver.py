@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from vebnn.bench.simulators.plasticity import operators
 from vebnn.bench.simulators.plasticity.material import (
     Constituents,
     History,
@@ -24,13 +25,6 @@ from vebnn.bench.simulators.plasticity.material import (
     apply_tangent,
     mixed_with_particle,
     return_mapping,
-)
-from vebnn.bench.simulators.plasticity.operators import (
-    Spectrum,
-    forces_of,
-    solve_homogeneous,
-    spectrum,
-    strain_of,
 )
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import Array
@@ -124,7 +118,7 @@ def simulate(
     solver.check()
     weight, path = _checked(weight, path)
     with double_precision():
-        run = _run(weight, path, spectrum(len(weight)), solver, constituents)
+        run = _run(weight, path, operators.spectrum(len(weight)), solver, constituents)
         response: Response = jax.tree.map(np.asarray, run)
     failed = ~(response.residual <= solver.tolerance)
     if failed.any():
@@ -154,7 +148,7 @@ def _checked(weight: np.ndarray, path: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 @partial(jax.jit, static_argnames="constituents")
 def _run(
-    weight: Array, path: Array, waves: Spectrum, solver: Solver, constituents: Constituents
+    weight: Array, path: Array, waves: operators.Spectrum, solver: Solver, constituents: Constituents
 ) -> Response:
     try_ = partial(_try, weight=weight, waves=waves, constituents=constituents)
     zero, at_rest = jnp.zeros_like(weight), jnp.zeros((2, *weight.shape))
@@ -183,7 +177,7 @@ def _run(
 
 
 def _strain(displacement: Array, mean_strain: Array) -> Plane:
-    fluctuation = strain_of(displacement)
+    fluctuation = operators.strain_of(displacement)
     return Plane(*(part + mean_strain[number] for number, part in enumerate(fluctuation)))
 
 
@@ -193,15 +187,15 @@ def _try(
     mean_strain: Array,
     history: History,
     weight: Array,
-    waves: Spectrum,
+    waves: operators.Spectrum,
     constituents: Constituents,
 ) -> _Trial:
     strain = _strain(displacement, mean_strain)
     stress, after, tangent = return_mapping(strain, history, constituents)
     stress, tangent = mixed_with_particle(weight, stress, tangent, strain, constituents.particle)
-    force = -forces_of(Plane(*stress[:3]))
+    force = -operators.forces_of(Plane(*stress[:3]))
     shear = constituents.matrix.shear
-    missing = solve_homogeneous(waves, force, shear, constituents.matrix.lame)
+    missing = operators.solve_homogeneous(waves, force, shear, constituents.matrix.lame)
     # The missing displacement does work 2G |missing strain|² in a nearly incompressible solid.
     square = jnp.vdot(force, missing) / (2 * shear * weight.size)
     residual = jnp.sqrt(square) / constituents.yield_strain
@@ -209,7 +203,7 @@ def _try(
 
 
 def _newton(
-    trial: _Trial, attempt: Any, waves: Spectrum, solver: Solver
+    trial: _Trial, attempt: Any, waves: operators.Spectrum, solver: Solver
 ) -> tuple[_Trial, Array, Array]:
     """Correct a trial until it is in balance; return it and the numbers of iterations."""
 
@@ -243,7 +237,7 @@ def _line_search(trial: _Trial, correction: Array, attempt: Any) -> _Trial:
 
 
 def _conjugate_gradients(
-    trial: _Trial, waves: Spectrum, reduction: Array, max_iterations: Array | int
+    trial: _Trial, waves: operators.Spectrum, reduction: Array, max_iterations: Array | int
 ) -> tuple[Array, Array]:
     """Solve tangent · correction = force; return the correction and the number of iterations.
 
@@ -252,7 +246,7 @@ def _conjugate_gradients(
     tangent = trial.tangent
     # A homogeneous reference with the mean tangent of the element.
     shear = jnp.mean(tangent.double_shear - 0.5 * tangent.softening) / 2
-    precondition = partial(solve_homogeneous, waves, shear=shear, lame=jnp.mean(tangent.lame))
+    precondition = partial(operators.solve_homogeneous, waves, shear=shear, lame=jnp.mean(tangent.lame))
     first = precondition(trial.force)
     work = jnp.vdot(trial.force, first)
 
@@ -261,7 +255,7 @@ def _conjugate_gradients(
 
     def improve(carry: tuple[Array, ...]) -> tuple[Array, ...]:
         solution, left, direction, work, iteration = carry
-        image = forces_of(apply_tangent(tangent, strain_of(direction)))
+        image = operators.forces_of(apply_tangent(tangent, operators.strain_of(direction)))
         length = work / jnp.vdot(direction, image)
         solution, left = solution + length * direction, left - length * image
         preconditioned = precondition(left)

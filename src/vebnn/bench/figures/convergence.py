@@ -21,11 +21,11 @@ _MOST_IN_A_LINE = 4
 def plot_convergence(
     rows: Sequence[Mapping[str, Any]], size: str, panels: Mapping[str, str], across: str
 ) -> Figure:
-    """Draw medians over runs, with bands from the lowest to the highest; ``panels`` are field → title.
+    """Draw medians over runs, with bands from the lowest to the highest.
 
-    The field ``size`` is the amount of data, with the label ``across``. Errors are on a logarithmic
-    scale. So are log-likelihoods if one is far below zero, because an overconfident method misses by
-    orders of magnitude.
+    ``size`` is the field with the amount of data, ``across`` its label; ``panels`` are field → title.
+    Errors are on a logarithmic scale. So are log-likelihoods if one is far below zero, because an
+    overconfident method misses by orders of magnitude.
     """
     frame = pandas.DataFrame(rows).astype(dict.fromkeys(panels, float))
     scores = frame.groupby(["method", size])[list(panels)].agg(["min", "median", "max"])

@@ -24,6 +24,7 @@ from vebnn import (
     Training,
     VeBNNRegressor,
 )
+from vebnn.presets import paper
 
 SHORT = Training(num_epochs=12, batch_size=16, patience=6, learning_rate=1e-2)
 _CHAINS: dict[str, Any] = {"num_samples": 4, "burn_in": 3, "thinning": 2, "num_chains": 3}
@@ -97,42 +98,26 @@ def _network(engine: str) -> MLP:
     return MLP((30,), "tanh", dropout_rate=0.3) if engine == "mc_dropout" else MLP((4,), "tanh")
 
 
+def _common(engine: str, **own: Any) -> dict[str, Any]:
+    """Return what the fits of VeBNN and of the mixture share."""
+    networks = {"network": _network(engine), "variance_network": MLP((3,), "tanh")}
+    trainings = {"mean_training": SHORT, "variance_training": SHORT}
+    return {**networks, **trainings, "inference": SMALL[engine], "random_state": 0, **own}
+
+
 def vebnn(engine: str = "psgld", **changes: Any) -> Callable[[], VeBNNRegressor]:
-    settings = {
-        "network": _network(engine),
-        "variance_network": MLP((3,), "tanh"),
-        "inference": SMALL[engine],
-        "mean_training": SHORT,
-        "variance_training": SHORT,
-        "num_folds": 3,
-        "random_state": 0,
-    }
+    settings = _common(engine, num_folds=3)
     return lambda: VeBNNRegressor(**(settings | changes))
 
 
 def joint(engine: str | None = "ensemble", **changes: Any) -> Callable[[], JointRegressor]:
     inference = None if engine is None else SMALL[engine]
-    settings = {
-        "network": _network(engine or ""),
-        "inference": inference,
-        "training": SHORT,
-        "random_state": 0,
-    }
-    return lambda: JointRegressor(**(settings | changes))
+    settings = {"network": _network(engine or ""), "training": SHORT, "random_state": 0}
+    return lambda: JointRegressor(**(settings | {"inference": inference} | changes))
 
 
 def mixture(engine: str = "psgld", **changes: Any) -> Callable[[], MixtureRegressor]:
-    settings = {
-        "network": _network(engine),
-        "variance_network": MLP((3,), "tanh"),
-        "inference": SMALL[engine],
-        "mean_training": SHORT,
-        "variance_training": SHORT,
-        "num_folds": 2,
-        "num_starts": 2,
-        "em_steps": 2,
-        "random_state": 0,
-    }
+    settings = _common(engine, num_folds=2, num_starts=2, em_steps=2)
     return lambda: MixtureRegressor(**(settings | changes))
 
 
@@ -150,15 +135,10 @@ def _pair() -> Any:
     return init, apply
 
 
+_OF_THE_CASE = ("network", "variance_network", "inference", "mean_training", "variance_training")
 PAPER: dict[str, Any] = {
-    "rounds": 2,
-    "choose_round": "marginal_likelihood",
-    "residuals": "in_sample",
-    "rescale_residuals": False,
-    "variance_loss": "gamma_rate",
-    "refit": True,
-    "learning_rates": (1e-3, 1e-2),
-}
+    name: value for name, value in paper("uci").items() if name not in _OF_THE_CASE
+} | {"learning_rates": (1e-3, 1e-2), "validation_fraction": 0.2}
 GRUS: dict[str, Any] = {"network": GRU((5, 4))}
 GRU_PAIR: dict[str, Any] = GRUS | {"variance_network": GRU((3,))}
 

@@ -68,7 +68,7 @@ def test_stretched_settings_have_multiplied_lengths() -> None:
     ("arguments", "sentence"),
     [
         (("mnist",), "`experiment` must be one of 'toy', 'uci', 'plasticity'. Got 'mnist'"),
-        (("uci", "hmc"), "`engine` must be one of 'map', .*. Got 'hmc'"),
+        (("uci", "hmc"), "`engine` must be one of 'ensemble', .*. Got 'hmc'"),
     ],
 )
 def test_wrong_names_get_a_sentence(arguments: tuple, sentence: str) -> None:

@@ -147,7 +147,7 @@ def test_an_engine_of_ones_own_that_needs_a_likelihood_is_refused(loss, sine, mo
         ({"beta": "half"}, "`beta` must be a number"),
         ({"evidence_penalty": -1}, r"`evidence_penalty` must be a number in \[0, inf\)"),
         ({"variance_head": "own"}, "`variance_head` must be one of 'shared', 'separate', 'constant'"),
-        ({"inference": "hmc"}, "`inference` must be one of 'map', .*'nuts'. Got 'hmc'"),
+        ({"inference": "hmc"}, "`inference` must be one of 'ensemble', .*'map'. Got 'hmc'"),
         ({"training": 100}, r"`training` must be a Training\(...\) or None. Got 100"),
         ({"learning_rates": 1e-3}, "`learning_rates` must be a tuple of numbers such as"),
         ({"learning_rates": (1e-3, 0)}, "`learning_rates` must be a number in"),

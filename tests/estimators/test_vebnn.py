@@ -274,7 +274,7 @@ def test_five_rows_are_enough():
     [
         ({"rounds": 0}, "`rounds` must be a whole number of at least 1. Got 0"),
         ({"num_folds": 1}, "`num_folds` must be a whole number of at least 2"),
-        ({"inference": "hmc"}, "`inference` must be one of 'map', .*'psgld', .*'nuts'. Got 'hmc'"),
+        ({"inference": "hmc"}, "`inference` must be one of 'ensemble', .*'psgld', .*'map'. Got 'hmc'"),
         ({"residuals": "oob"}, "`residuals` must be one of"),
         ({"iterate": 3}, "`iterate` must be one of"),
         ({"choose_round": "best"}, "`choose_round` must be one of"),

@@ -9,7 +9,7 @@ from rich.console import Console
 def progress_bar(
     unit: str = "", *, console: Console | None = None, **settings: Any
 ) -> progress.Progress:
-    """Return a bar with description, count, elapsed and remaining time.
+    """Return a bar with description, count, elapsed and remaining time; it fits 80 columns.
 
     The ``unit`` follows the count; it may contain fields of a task, such as ``{task.fields[message]}``.
     """
@@ -19,7 +19,6 @@ def progress_bar(
         progress.MofNCompleteColumn(),
         *([progress.TextColumn(unit)] if unit else []),
         progress.TimeElapsedColumn(),
-        progress.TextColumn("left:"),
         progress.TimeRemainingColumn(),
         console=console,
         **settings,

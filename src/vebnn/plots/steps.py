@@ -100,7 +100,7 @@ def _draw_step_2(axes: Axes, steps: Steps) -> None:
 
 
 def _draw_step_3(axes: Axes, steps: Steps) -> None:
-    axes.set_title("Step 3 · the Bayesian network adds epistemic uncertainty")
+    axes.set_title("Step 3 · the Bayesian network")
     x, found = steps.x, steps.prediction
     _draw_band(axes, x, found.mean, found.aleatoric_std, "noise", color=ORANGE, alpha=0.2)
     _draw_band(axes, x, found.mean, found.epistemic_std, "epistemic", color=BLUE, alpha=0.33, zorder=3)

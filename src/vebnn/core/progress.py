@@ -14,8 +14,8 @@ def progress_bar(
     The ``unit`` follows the count; it may contain fields of a task, such as ``{task.fields[message]}``.
     """
     return progress.Progress(
-        progress.TextColumn("{task.description:<22}"),
-        progress.BarColumn(bar_width=24),
+        progress.TextColumn("{task.description:<18}"),
+        progress.BarColumn(bar_width=10),
         progress.MofNCompleteColumn(),
         *([progress.TextColumn(unit)] if unit else []),
         progress.TimeElapsedColumn(),

@@ -1,4 +1,4 @@
-"""Neural-network regression with honest error bars, split into noise and ignorance.
+"""Neural-network regression with error bars, split into noise and model uncertainty.
 
 Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets three JAX options,
 and only where you have not set them yourself: see :mod:`vebnn.core`.

@@ -96,7 +96,7 @@ class Prediction:
 
     @property
     def draws(self) -> np.ndarray:
-        """What each draw of the network says the mean is, ``(draws, *shape)``."""
+        """The predicted mean of every draw of the network, ``(draws, *shape)``."""
         return np.sum(self.components.weight * self.components.mean, axis=1)
 
     @property
@@ -104,7 +104,7 @@ class Prediction:
         """The branches of the noise; one, unless the model was made for several."""
         mean, variance, weight = np.broadcast_arrays(*self.components)
         if weight.shape[1] == 1:
-            # A component may hold ignorance of its own (evidential); the parts themselves do not.
+            # Components of an evidential model include epistemic variance: take the parts instead.
             parts = (self.mean, self.aleatoric_std, self.epistemic_std, np.ones_like(self.mean))
             return Modes(*(part[None] for part in parts))
         return Modes(mean.mean(0), np.sqrt(variance.mean(0)), mean.std(0), weight.mean(0))

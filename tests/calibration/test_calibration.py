@@ -276,3 +276,10 @@ def test_levels_are_between_zero_and_one(learner, level):
 def test_other_numbers_of_outputs_are_refused(apply):
     with pytest.raises(ValueError, match=r"learned for 2 outputs. Got [13], in an array of shape"):
         apply()
+
+
+def test_the_level_may_be_given_by_position() -> None:
+    rng = np.random.default_rng(0)
+    arrays = rng.normal(size=100), np.zeros(100), np.ones(100), np.zeros(100)
+    assert CommonFactor.learn(*arrays, 0.8) == CommonFactor.learn(*arrays, level=0.8)
+    assert CommonFactor.learn(*arrays).level == 0.95

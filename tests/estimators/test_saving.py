@@ -169,3 +169,13 @@ def test_an_interrupted_save_leaves_the_old_model(model, X, folder, monkeypatch)
         model.save(folder)
     assert (folder / "weights.safetensors").read_bytes() == before
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_model_with_checkpoints_and_a_random_generator_loads(tmp_path) -> None:
+    # The generator is not saved, and loading needs none.
+    X = np.linspace(-1, 1, 20)[:, None]
+    generator = np.random.RandomState(0)
+    model = quick(random_state=generator, checkpoint=tmp_path / "checkpoint").fit(X, X[:, 0])
+    model.save(tmp_path / "model")
+    loaded = type(model).load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -45,7 +45,7 @@ def test_responsibilities_are_bayes_rule_and_sum_to_one(modes, rng):
 
 def test_moments_are_those_of_the_density(modes):
     grid = np.linspace(-15, 15, 6_001)
-    mean, variance = mixture.moments(*modes)
+    mean, variance = mixture.mean_and_variance(*modes)
     for row in range(5):
         one = jax_free(modes, row)
         density = densities(np.repeat(grid[:, None], 2, 1), *one).sum(-1)

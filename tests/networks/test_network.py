@@ -1,5 +1,8 @@
 """A network is one pytree: its leaves are the weights, all else is static."""
 
+import copy
+import pickle
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -176,3 +179,10 @@ def test_sequences_are_checked_step_by_step() -> None:
     # Targets of shape (rows, time) look like as many outputs as there are steps.
     with pytest.raises(ValueError, match=r"shape \(5,\)\. Got \(5, 5\)\. For one target at every step"):
         build_networks(GRU((4,)), (5, 3), 5, keys)
+
+
+def test_a_pickled_or_copied_network_shares_the_programs_of_the_original() -> None:
+    network = build_networks(MLP((4,)), (2,), 1, jax.random.split(jax.random.key(0), 1))
+    for other in (pickle.loads(pickle.dumps(network)), copy.deepcopy(network)):
+        assert jax.tree.structure(other) == jax.tree.structure(network)
+        assert hash(other.structure) == hash(network.structure)

@@ -112,7 +112,7 @@ def test_versions(folder: Path) -> None:
 
 
 def test_folder_without_a_model(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no saved model in .*table.json is missing. Check the path"):
+    with pytest.raises(ValueError, match=r"no model of a table in .*table.json is missing"):
         TABLE.read(tmp_path)
 
 

@@ -32,7 +32,7 @@ class ConformalScores(Learned):
     num_rows: int
 
     @classmethod
-    def _learn(cls, rows: HeldOut) -> "ConformalScores":
+    def _learn(cls, rows: HeldOut) -> "ConformalScores":  # type: ignore[override]
         return cls(tuple(map(tuple, np.sort(rows.scores, axis=0).T.tolist())), rows.num_rows)
 
     @property

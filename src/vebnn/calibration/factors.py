@@ -62,7 +62,7 @@ class SeparateFactors(Learned):
     epistemic: tuple[float, ...]
 
     @classmethod
-    def _learn(cls, rows: HeldOut) -> "SeparateFactors":
+    def _learn(cls, rows: HeldOut) -> "SeparateFactors":  # type: ignore[override]
         _require_residuals(rows.scores.max(axis=0))
         columns = zip(rows.scores.T**2, rows.aleatoric_share.T, strict=True)
         return cls(*zip(*(_most_likely(*column) for column in columns), strict=True))

@@ -27,7 +27,7 @@ class Learned(ABC):
         mean: np.ndarray,
         aleatoric_variance: np.ndarray,
         epistemic_variance: np.ndarray,
-        **options: float,
+        level: float | None = None,
     ) -> Self:
         """Learn from held-out rows.
 
@@ -36,7 +36,7 @@ class Learned(ABC):
           mean: raw predictions of the same shape, as are both variances.
           aleatoric_variance: not negative.
           epistemic_variance: not negative; the sum of both must be positive.
-          **options: ``level``, 0.95 by default, if the intervals of one level are calibrated.
+          level: of the intervals, 0.95 by default; only where those of one level are calibrated.
 
         Raises:
           ValueError: if arrays do not fit, or there are no errors to learn from.
@@ -49,12 +49,13 @@ class Learned(ABC):
                 "The `y`, the `mean` and the variances must be finite. Got an infinite number."
             )
         share = variances.aleatoric / variances.total
-        return cls._learn(HeldOut(by_output(scores), by_output(share), len(y)), **options)
+        rows = HeldOut(by_output(scores), by_output(share), len(y))
+        return cls._learn(rows) if level is None else cls._learn(rows, level)
 
     @classmethod
     @abstractmethod
-    def _learn(cls, rows: HeldOut) -> Self:
-        """Learn from the errors; a subclass may take options."""
+    def _learn(cls, rows: HeldOut, level: float = 0.95) -> Self:
+        """Learn from the errors; a subclass without levels takes none."""
 
 
 def rank_of(level: float, size: int) -> int:

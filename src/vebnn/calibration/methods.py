@@ -23,7 +23,8 @@ def learn(method: str, *held_out: np.ndarray) -> Calibration:
 
     ``held_out`` is y, mean, aleatoric and epistemic variance: the arguments of :meth:`Learned.learn`.
     """
-    learned = CALIBRATIONS[method].learn(*held_out)
+    y, mean, aleatoric_variance, epistemic_variance = held_out
+    learned = CALIBRATIONS[method].learn(y, mean, aleatoric_variance, epistemic_variance)
     if isinstance(learned, ConformalScores):
         try:
             learned.multipliers(0.95)

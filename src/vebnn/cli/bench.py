@@ -12,7 +12,7 @@ Methods = Annotated[
     str, typer.Option(help="Names of methods; those of the paper's figures by default.")
 ]
 Seeds = Annotated[int, typer.Option(help="Seeds 0, 1, … to average over.")]
-Rows = Annotated[Path, typer.Option("--out", help="File of rows, one line per fit.")]
+RowsFile = Annotated[Path, typer.Option("--out", help="File of rows, one line per fit.")]
 Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
@@ -51,7 +51,7 @@ def bench_sweep(
     ] = "heteroscedastic,homoscedastic",
     methods: Methods = "",
     seeds: Seeds = 5,
-    out: Rows = Path("results/sweep.jsonl"),
+    out: RowsFile = Path("results/sweep.jsonl"),
     figures: Figures = Path("results"),
 ) -> None:
     """Follow methods from 5 to 500 points of the one-dimensional example."""
@@ -62,7 +62,9 @@ def bench_sweep(
 
 @bench.command("modes")
 def bench_modes(
-    seeds: Seeds = 3, out: Rows = Path("results/two-modes.jsonl"), figures: Figures = Path("results")
+    seeds: Seeds = 3,
+    out: RowsFile = Path("results/two-modes.jsonl"),
+    figures: Figures = Path("results"),
 ) -> None:
     """Compare the mixture model with the truth where the noise has two modes."""
     from vebnn.bench.experiments import two_modes
@@ -92,7 +94,7 @@ def bench_uci(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
     ] = None,
-    out: Rows = Path("results/uci.jsonl"),
+    out: RowsFile = Path("results/uci.jsonl"),
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
     from vebnn.bench.comparison.measures import usual_metrics
@@ -132,7 +134,7 @@ def bench_plasticity(
     ablation: Annotated[
         str | None, typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, rounds or size.")
     ] = None,
-    out: Rows = Path("results/plasticity.jsonl"),
+    out: RowsFile = Path("results/plasticity.jsonl"),
     figures: Figures = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -154,7 +156,7 @@ def bench_plasticity(
 
 
 @bench.command("active")
-def bench_active(seeds: Seeds = 20, out: Rows = Path("results/active.jsonl")) -> None:
+def bench_active(seeds: Seeds = 20, out: RowsFile = Path("results/active.jsonl")) -> None:
     """Query measurements by epistemic, by total uncertainty and at random; draws beside the rows."""
     from vebnn.bench.experiments import active
 

@@ -22,14 +22,14 @@ USER_ERROR, INTERRUPTED = 2, 130
 
 commands = typer.Typer(
     help=(
-        "Neural-network regression with error bars, split into noise and ignorance. "
+        "Neural-network regression with error bars, split into noise and model uncertainty. "
         "Exit codes: 0 success, 2 wrong input, 130 interrupted (Ctrl-C)."
     ),
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 commands.command(short_help="Learn from a file of rows; save the model.")(fit)
-commands.command(short_help="Predict new rows: mean, noise, ignorance, interval.")(predict)
+commands.command(short_help="Predict new rows: mean, aleatoric and epistemic std, interval.")(predict)
 commands.command(short_help="Score a model on rows whose targets are known.")(evaluate)
 commands.command(short_help="Choose the rows of a file to measure next.")(suggest)
 commands.command(short_help="Write an HTML report: errors, noise, ignorance.")(report)

@@ -12,7 +12,7 @@ Module = Any  # a callable pytree: module(x, key=None) -> y on ONE example
 
 
 class Dataset(NamedTuple):
-    """Rows in standardised units; every leaf has the rows as its first axis."""
+    """AnyDataset in standardised units; every leaf has the rows as its first axis."""
 
     x: Array
     target: Array  # (rows, ..., outputs)
@@ -21,7 +21,7 @@ class Dataset(NamedTuple):
 
 
 class NoisyDataset(NamedTuple):
-    """Rows whose noise is given: Steps 1 and 3. Fields as in :class:`Dataset`."""
+    """AnyDataset whose noise is given: Steps 1 and 3. Fields as in :class:`Dataset`."""
 
     x: Array
     target: Array
@@ -38,8 +38,8 @@ class ResidualDataset(NamedTuple):
     offset: Array  # like squared: the part of its mean that is not noise
 
 
-Rows = Dataset | NoisyDataset | ResidualDataset
-SomeRows = TypeVar("SomeRows", bound=Rows)
+AnyDataset = Dataset | NoisyDataset | ResidualDataset
+SomeDataset = TypeVar("SomeDataset", bound=AnyDataset)
 
 
 class Recipe(Protocol):

@@ -24,7 +24,8 @@ class JointRegressor(Regressor):
 
     Args:
       network: as for VeBNNRegressor; a module of your own needs as many outputs per target as the
-        loss has parts: one for ``"mse"``, four for ``"evidential"``, else two.
+        loss has parts (one for ``"mse"``, four for ``"evidential"``, else two), or one if
+        ``variance_head`` is not ``"shared"``.
       loss: ``"nll"`` (mean and variance, Nix and Weigend 1994), ``"beta_nll"`` (Seitzer et al. 2022),
         ``"natural"`` (Immer et al. 2023), ``"evidential"`` (Amini et al. 2020) or ``"mse"`` (the mean
         alone; noise is constant).
@@ -32,7 +33,7 @@ class JointRegressor(Regressor):
       evidence_penalty: λ of the evidential regulariser.
       variance_head: ``"shared"``, on the trunk of the mean; ``"separate"``, a network of its own;
         ``"constant"``, the same noise everywhere, learned.
-      variance_network: that network.
+      variance_network: the network of ``variance_head="separate"``; it has the other outputs.
       noise_std: for ``"mse"``, the constant noise in your units, a number or one per target; ``None``
         takes the residuals of rows that were not trained on.
       inference: an engine as for VeBNNRegressor, or ``None`` for one network: a one-member ensemble.

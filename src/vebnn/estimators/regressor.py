@@ -22,7 +22,7 @@ from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
 from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
 from vebnn.estimators.rows import (
-    Rows,
+    ArrayChecks,
     blank_padding,
     require_shape,
     restore_on_failure,
@@ -47,7 +47,7 @@ Settings = TypeVar("Settings", bound=Strategy)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Regressor(RegressorMixin, Rows, ABC):
+class Regressor(RegressorMixin, ArrayChecks, ABC):
     """Abstract: a regressor that is fitted in standardised units and predicts in the user's.
 
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
@@ -98,6 +98,11 @@ class Regressor(RegressorMixin, Rows, ABC):
             this out, and calibrate on other rows after the fit.
         """
         self._strategy(num_rows=1)  # wrong arguments are refused before the data are read
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
         if calibrate is not None and calibrate is not False:
             self._check_calibration("calibrate", calibrate)
             if X_val is None:
@@ -248,11 +253,11 @@ class Regressor(RegressorMixin, Rows, ABC):
         save(self, folder)
 
     @classmethod
-    def load(cls, folder: str | PathLike[str], **networks: Any) -> Self:
-        """Load a saved model; pass ``network=`` again if it was one of your own."""
+    def load(cls, folder: str | PathLike[str], **your_own: Any) -> Self:
+        """Load a saved model; pass ``network=``, ``inference=``, … again if they were your own."""
         from vebnn.estimators.saving import load
 
-        return load(cls, folder, **networks)
+        return load(cls, folder, **your_own)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -287,11 +292,6 @@ class Regressor(RegressorMixin, Rows, ABC):
             value = getattr(self, name)
             if not (value is None or isinstance(value, Training)):
                 raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
-        if self.checkpoint is not None and self.random_state is None:
-            raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
-                "random numbers. Got random_state=None; try random_state=0."
-            )
 
     def _settings(self, strategy: type[Settings], num_rows: int, **resolved: Any) -> Settings:
         """Return a strategy whose fields are the arguments of the same name, or those given here.
@@ -303,14 +303,14 @@ class Regressor(RegressorMixin, Rows, ABC):
                 resolved[name] = getattr(self, name) or default(num_rows)
         resolved["engine"] = engine = self._engine(num_rows)
         resolved["network"] = default_network(engine) if self.network is None else self.network
-        own = self.variance_network
-        resolved["variance_network"] = own or default_variance_network(self.network)
-        own = {
+        network = self.variance_network or default_variance_network(self.network)
+        resolved["variance_network"] = network
+        arguments = {
             field.name: getattr(self, field.name)
             for field in fields(strategy)  # type: ignore[arg-type]
             if field.name not in resolved
         }
-        return strategy(**own, **resolved)
+        return strategy(**arguments, **resolved)
 
     def _engine(self, num_rows: int) -> Engine:
         if isinstance(self.inference, Engine):
@@ -337,7 +337,7 @@ def checked_rates(rates: Any) -> tuple[float, ...]:
     """Return learning rates as a tuple of numbers.
 
     Raises:
-      ValueError: if they are none.
+      ValueError: if they are not a tuple or list of positive numbers.
     """
     if not isinstance(rates, tuple | list):
         raise ValueError(

@@ -15,7 +15,7 @@ from vebnn.estimators.preprocessing import Standardiser, end_of_sequences, input
 from vebnn.networks import MLP
 
 
-class Rows(BaseEstimator):
+class ArrayChecks(BaseEstimator):
     """The part of an estimator that checks and standardises arrays."""
 
     network: Any

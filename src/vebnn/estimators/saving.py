@@ -39,7 +39,7 @@ def save(model: Any, folder: str | Path) -> None:
         "facts": {name: getattr(model, name) for name in _FACTS},
         "feature_names": None if names is None else [str(name) for name in names],
         "in_shape": list(model.in_shape_),
-        "story": fitted.story(),
+        "story": fitted.describe(),
         "calibration": describe(model.calibration_),
         "markov": fitted.posterior.markov,
         "info": list(fitted.posterior.info),
@@ -116,7 +116,7 @@ def _check_same_function(fitted: Any) -> None:
 
 
 class _YourOwn:
-    """Stands for a network that JSON cannot describe."""
+    """Stands for a network or an engine that JSON cannot describe."""
 
 
 _YOUR_OWN = _YourOwn()

@@ -13,7 +13,7 @@ from vebnn.training import Training
 
 @dataclass(eq=False, repr=False)
 class VeBNNRegressor(Regressor):
-    """Regression with error bars split into noise (aleatoric) and ignorance (epistemic).
+    """Regression with error bars split into noise (aleatoric) and model uncertainty (epistemic).
 
     A mean network is trained; a variance network learns the noise from its squared residuals; a
     Bayesian neural network with that noise fixed gives the mean and its uncertainty (Algorithm 1 of
@@ -32,7 +32,7 @@ class VeBNNRegressor(Regressor):
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).
       choose_round: ``"validation"`` takes the round with the smallest validation NLL;
-        ``"marginal_likelihood"`` (paper) the round after the first with the largest LMglk; ``"last"``.
+        ``"marginal_likelihood"`` (paper) that with the largest LMglk after the first; ``"last"``.
       residuals: ``"cross_fit"`` learns the noise from residuals of rows the mean was not trained on,
         less the variance between those means. ``"in_sample"`` (paper) uses rows it was trained on,
         which underestimates the noise. ``"posterior"`` cross-fits in round 1; later rounds use the

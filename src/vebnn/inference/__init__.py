@@ -1,7 +1,7 @@
-"""What is not known: engines that turn a log-likelihood, a log-prior and data into draws.
+"""Inference engines: each turns a log-likelihood, a log-prior and data into draws of a network.
 
-Every engine is one file with one frozen dataclass. Its fields are its settings and its method
-``run(key, problem, stage)`` returns a :class:`~vebnn.inference.engine.Posterior`.
+Every engine is one file with one frozen dataclass, whose fields are its settings. The contract is in
+:mod:`vebnn.inference.engine`.
 """
 
 from vebnn.inference.bbb import BayesByBackprop

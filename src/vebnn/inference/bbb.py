@@ -11,7 +11,7 @@ from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.prng import standard_normal
-from vebnn.core.types import Array, Key, LogLikelihood, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, LogLikelihood, Params
 from vebnn.inference.engine import Budget, Engine, Posterior, Problem
 from vebnn.training import Objective, Stage, Training, all_rows, gather, train
 
@@ -115,7 +115,7 @@ class _DrawnLikelihood(eqx.Module):
 
     log_likelihood: LogLikelihood
 
-    def __call__(self, gaussians: Gaussians, batch: Rows, key: Key | None) -> Array:
+    def __call__(self, gaussians: Gaussians, batch: AnyDataset, key: Key | None) -> Array:
         if key is None:
             return self.log_likelihood(gaussians.mean, batch, None)
         key_weights, key_network = jax.random.split(key)

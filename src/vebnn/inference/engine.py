@@ -22,7 +22,7 @@ from vebnn.training import (
 
 
 class Problem(NamedTuple):
-    """A posterior to explore. It says nothing of where the noise in it comes from."""
+    """A posterior to explore: its objective, its rows, and networks to start from."""
 
     objective: Objective
     data: NoisyDataset | Dataset
@@ -133,11 +133,11 @@ class Engine(ABC):
         return 1
 
     def with_learning_rate(self, rate: float) -> Self:
-        """Return the engine with a learning rate that was compared on trained networks."""
+        """Return the engine with this learning rate if it trains networks, otherwise unchanged."""
         return self
 
     def with_short_steps(self) -> Self:
-        """Return the engine with steps too short to jump from one mode of the noise to another."""
+        """Return the engine with steps too short to jump between modes of the noise, if it has such."""
         return self
 
     def check(self, network: Network, x: Array) -> None:  # noqa: B027

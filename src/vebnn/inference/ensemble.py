@@ -39,7 +39,7 @@ class Ensemble(PointEngine):
 
     @property
     def num_starts(self) -> int:
-        """None: members start from fresh initialisations."""
+        """Zero: members start from fresh initialisations."""
         return 0
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:

@@ -11,7 +11,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.evaluation import unravel_draws
 from vebnn.networks import Network
@@ -129,11 +129,11 @@ class _Chain(eqx.Module):
     settings: NUTS
     like: Params
 
-    def log_density(self, data: Rows) -> Any:
+    def log_density(self, data: AnyDataset) -> Any:
         _, unravel = ravel_pytree(self.like)
         return lambda position: -self.objective(unravel(position), data, 1)
 
-    def begin(self, data: Rows, run: tuple[Key, Params]) -> NUTSState:
+    def begin(self, data: AnyDataset, run: tuple[Key, Params]) -> NUTSState:
         key, params = run
         blackjax, settings = _blackjax(), self.settings
         total = settings.burn_in + settings.thinning * settings.num_samples
@@ -158,7 +158,7 @@ class _Chain(eqx.Module):
         # Python numbers inside BlackJAX's states would not survive a checkpoint.
         return jax.tree.map(jnp.asarray, state)
 
-    def advance(self, shared: tuple[Rows, Array], state: NUTSState) -> NUTSState:
+    def advance(self, shared: tuple[AnyDataset, Array], state: NUTSState) -> NUTSState:
         data, until = shared
         blackjax, settings = _blackjax(), self.settings
         log_density = self.log_density(data)
@@ -175,7 +175,7 @@ class _Chain(eqx.Module):
             slow, window_ends = windows[jnp.minimum(state.step, settings.burn_in - 1)]
             step_sizes = tune(state.step_sizes, acceptance)
             metric = _where(slow, observe(state.metric, position), state.metric)
-            # A new mass matrix asks for a new search of the step size, from the one just found.
+            # After a new mass matrix, the step size is tuned again from the one just found.
             found = jnp.exp(step_sizes.log_step_size_avg)
             return _where(window_ends, (restart(found), renew(metric)), (step_sizes, metric))
 
@@ -211,7 +211,7 @@ class _Chain(eqx.Module):
                 divergences=state.divergences + kept * info.is_divergent,
                 gradients=state.gradients + kept * info.num_integration_steps,
             )
-            # BlackJAX computes some numbers in JAX's widest type; the loop wants them as they were.
+            # BlackJAX computes some numbers in JAX's widest type; a loop must keep its dtypes.
             return jax.tree.map(lambda new, old: new.astype(old.dtype), after, state)
 
         return jax.lax.while_loop(lambda state: state.step < until, transition, state)

@@ -11,7 +11,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Budget, Engine, Posterior, Problem
 from vebnn.inference.evaluation import unravel_draws
 from vebnn.training import (
@@ -35,7 +35,7 @@ class ChainSampler(Engine):
       burn_in: epochs before the first draw is due.
       thinning: epochs from one draw to the next.
       num_chains: independent chains; all are one compiled program.
-      step_size: η of the first epoch.
+      step_size: η of the first epoch; ``None`` only for samplers that find one themselves.
       decay: factor on η from one epoch to the next.
       temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
       batch_size: the most rows in a mini-batch.
@@ -104,7 +104,9 @@ class _Advance(eqx.Module):
     sampler: ChainSampler
     like: Params  # shapes to unravel the flat vector into
 
-    def __call__(self, shared: tuple[Rows, Array, Array], run: tuple[ChainState, Array]) -> ChainState:
+    def __call__(
+        self, shared: tuple[AnyDataset, Array, Array], run: tuple[ChainState, Array]
+    ) -> ChainState:
         data, until, first_step_size = shared
         state, rows = run
         sampler = self.sampler
@@ -112,7 +114,7 @@ class _Advance(eqx.Module):
         num_rows = jnp.sum(rows != NO_ROW)
         _, unravel = ravel_pytree(self.like)
 
-        def potential(flat: Array, batch: Rows, key: Key) -> Array:
+        def potential(flat: Array, batch: AnyDataset, key: Key) -> Array:
             return self.objective(unravel(flat), batch, num_batches, key)
 
         def step(carry: Any, inputs: Any) -> Any:

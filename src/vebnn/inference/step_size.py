@@ -17,7 +17,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_whole
-from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sampling import ChainSampler, sample_chains
@@ -113,14 +113,14 @@ def largest_curvature(key: Key, problem: Problem, num_chains: int) -> float:
 
 class _PowerIteration(eqx.Module):
     objective: Objective
-    rows_per_row: float  # how many rows each of the rows stands for
+    num_batches: float  # all rows over the rows used, as if these were one mini-batch
 
-    def __call__(self, data: Rows, run: tuple[Key, Params]) -> Array:
+    def __call__(self, data: AnyDataset, run: tuple[Key, Params]) -> Array:
         key, params = run
         flat, unravel = ravel_pytree(params)
 
         def potential(flat: Array) -> Array:
-            return self.objective(unravel(flat), data, self.rows_per_row)  # type: ignore[arg-type]
+            return self.objective(unravel(flat), data, self.num_batches)  # type: ignore[arg-type]
 
         def multiply(vector: Array, _: Any) -> tuple[Array, Array]:
             product = jax.jvp(jax.grad(potential), (flat,), (vector,))[1]

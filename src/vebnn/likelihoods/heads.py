@@ -14,11 +14,11 @@ from vebnn.likelihoods import beta_nll, evidential, gaussian, natural
 
 
 class Parts(NamedTuple):
-    """What one network predicts, each ``(..., outputs)``."""
+    """Mean and the two parts of the variance, of one network or over draws; ``(..., outputs)`` each."""
 
     mean: Array
     aleatoric_variance: Array
-    epistemic_variance: Array  # of this network alone; zero for most heads
+    epistemic_variance: Array  # of one network: predicted by its head, zero for most
 
 
 class MeanOnly(eqx.Module):

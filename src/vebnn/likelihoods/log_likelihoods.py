@@ -11,8 +11,6 @@ from vebnn.core import prng
 from vebnn.core.types import Array, Dataset, Key, Module, NoisyDataset, Params, ResidualDataset
 from vebnn.likelihoods import gaussian, mixture, prior
 
-SMALLEST_VARIANCE = 1e-6
-
 
 class GaussianNoiseGiven(eqx.Module):
     """Steps 1 and 3: the network is the mean, the noise comes with the data (eq. 10)."""
@@ -68,7 +66,7 @@ class ModesAndNoise(NamedTuple):
     @property
     def variance(self) -> Array:
         """Variance of every mode; bounded below, because a mode can collapse onto a single row."""
-        return jnp.exp(self.log_variance) + SMALLEST_VARIANCE
+        return jnp.exp(self.log_variance) + gaussian.SMALLEST_VARIANCE
 
 
 class MixtureNoiseLearned(eqx.Module):
@@ -95,7 +93,7 @@ class IsotropicPrior(eqx.Module):
         Args:
           factor: the decay.
           weight: how often each training target counts.
-          of_squares: whether the mean is of r²; we add up r²/2, and other losses as they are.
+          of_squares: whether that loss is the mean of r²; our sum is of r²/2, so κ is halved.
         """
         precision = max(factor, 1e-30) * weight.sum() / (2 if of_squares else 1)
         return cls(np.float32(precision))

@@ -1,6 +1,6 @@
 """Noise with several modes: a mixture of Gaussians for every target (Bishop 1994).
 
-p(y | x) = Σ_m π_m N(y | μ_m, σ_m²). The network says what μ_m and π_m are; σ_m² comes from elsewhere.
+p(y | x) = Σ_m π_m N(y | μ_m, σ_m²). The network outputs μ_m and π_m; σ_m² is given.
 The modes are the last axis of everything here, after that of the outputs.
 """
 
@@ -33,10 +33,9 @@ def starting_centres(num_modes: int) -> np.ndarray:
 def starting_variance(num_modes: int) -> float:
     """Return the noise to start with: a std of a quarter of the way from one centre to the next.
 
-    Modes that start apart, in the same order at every x, and with a noise that lets each row belong to
-    the nearest of them keep their branches. With a wide noise all modes would first gather at the mean,
-    then part at every x on their own, and exchange branches where they had parted differently; training
-    does not mend that, because one branch would have to pass through the other.
+    Modes start apart and in the same order at every x, and the noise is small enough that each row
+    belongs to the nearest mode. With a larger noise all modes would first move to the mean and then
+    separate differently at different x. Training cannot correct such exchanged branches.
     """
     return (0.5 / (num_modes - 1)) ** 2 if num_modes > 1 else 1.0
 
@@ -78,7 +77,7 @@ def responsibilities(target: Array, mixture: Mixture, variance: Array) -> Array:
     return jax.nn.softmax(log_joint(target, mixture, variance), axis=-1)
 
 
-def moments(mixture: Mixture, variance: Array) -> tuple[Array, Array]:
+def mean_and_variance(mixture: Mixture, variance: Array) -> tuple[Array, Array]:
     """Return mean and variance of each target: within the modes, and between them."""
     weight = jnp.exp(mixture.log_weight)
     mean = jnp.sum(weight * mixture.mean, axis=-1)

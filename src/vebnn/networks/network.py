@@ -16,7 +16,7 @@ from vebnn.networks.adapters import as_recipe
 class Structure:
     """All of a network but its weights: layers, sizes, activations. Equal content compares equal.
 
-    It is static: a compiled program is found again by it.
+    It is static, and part of the key of a compiled program.
     """
 
     def __init__(self, module: Module) -> None:
@@ -24,6 +24,10 @@ class Structure:
         leaves, tree = jax.tree.flatten(module)
         self._content = (tree, *map(_hashable, leaves))
         self._hash = hash(self._content)
+
+    def __reduce__(self) -> tuple:
+        # A pickled or copied tree structure does not compare equal: build it again.
+        return Structure, (self.module,)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Structure) and self._content == other._content)

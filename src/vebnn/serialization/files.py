@@ -23,7 +23,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def temporary_name(path: Path) -> Path:
     """Return a new name beside ``path``, to write to before it is renamed."""
-    # Not tempfile's: its files are for their owner's eyes only, and stay so when renamed.
+    # Not tempfile: its files have mode 0600, and keep it when renamed.
     return path.parent / f".{path.name[:40]}.{uuid4().hex}"
 
 

@@ -44,6 +44,7 @@ class Format:
     version: int  # the version that is written
     oldest: int  # the first version that is read
     again: str  # how to get good files
+    what: str = "saved model"  # what is missing without its description
 
     @property
     def names(self) -> set[str]:
@@ -89,7 +90,7 @@ class Format:
         content = saved.read(path.name)
         if content is None:
             raise ValueError(
-                f"There is no saved model in {saved.path}: {path.name} is missing. "
+                f"There is no {self.what} in {saved.path}: {path.name} is missing. "
                 f"Check the path, or {self.again}."
             )
         try:
@@ -120,4 +121,5 @@ MODEL = Format("model", {"weights": "weights.safetensors"}, 4, 2, again="save th
 # A model of a table is an estimator's model with two more files. Format 1 lacks calibration; up to 2,
 # the estimator's model has format 3 or older.
 _TABLE_FILES = {"rows": "rows.safetensors", "model": "model.json"}
-TABLE = Format("table", _TABLE_FILES, 3, 1, again="fit the model again")
+_AGAIN = "fit the model again with vebnn fit"
+TABLE = Format("table", _TABLE_FILES, 3, 1, _AGAIN, "model of a table")

@@ -44,7 +44,7 @@ ARRAY = 0  # stands for any array in a pytree to be filled
 class Saved(NamedTuple):
     """What a model file holds of a :class:`Fitted`."""
 
-    story: Mapping[str, Any]
+    description: Mapping[str, Any]
     fill: Callable[[str, Any], Any]  # (name, like) → the arrays of that name, in the form of ``like``
     markov: bool
     info: tuple[str, ...]  # names of the engine's diagnostics
@@ -85,8 +85,8 @@ class Fitted(ABC):
         """Return the arrays to save beside those of every fitted strategy, as named pytrees."""
 
     @abstractmethod
-    def story(self) -> dict[str, Any]:
-        """Return what else to save, as JSON."""
+    def describe(self) -> dict[str, Any]:
+        """Return, for JSON, what arrays cannot hold: scores and choices."""
 
     def arrays(self) -> dict[str, Any]:
         """Return all arrays to save, as named pytrees."""
@@ -99,6 +99,7 @@ class Strategy(ABC):
     """Abstract: settings of a strategy, complete and checked. A subclass is a frozen dataclass."""
 
     network: Any
+    variance_network: Any
     engine: Engine
 
     @abstractmethod

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from vebnn.core.types import Dataset, Key, SomeRows
+from vebnn.core.types import Dataset, Key, SomeDataset
 from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import mask_padding, probe_rows
 from vebnn.networks import Network
@@ -73,7 +73,7 @@ class FitData:
         return means.reshape(posterior.trace.shape[0], -1, *means.shape[1:])
 
 
-def appended(data: SomeRows, held_out: SomeRows | None) -> SomeRows:
+def appended(data: SomeDataset, held_out: SomeDataset | None) -> SomeDataset:
     """Append held-out rows, which early stopping may then watch by their numbers."""
     if held_out is None:
         return data

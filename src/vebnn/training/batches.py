@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.core.types import Array, Key, SomeRows
+from vebnn.core.types import Array, Key, SomeDataset
 
 NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
@@ -38,7 +38,7 @@ def pad_rows(lists: Sequence[np.ndarray]) -> Array:
     return jnp.asarray(np.stack(padded).astype(np.int32))
 
 
-def with_spare_rows(data: SomeRows) -> SomeRows:
+def with_spare_rows(data: SomeDataset) -> SomeDataset:
     """Return data of a round number of rows; no list contains those added."""
     spare = round_size(len(data.x)) - len(data.x)
     if not spare:
@@ -49,7 +49,7 @@ def with_spare_rows(data: SomeRows) -> SomeRows:
     )
 
 
-def take(data: SomeRows, rows: Array) -> SomeRows:
+def take(data: SomeDataset, rows: Array) -> SomeDataset:
     """Return the given rows; ``NO_ROW`` gets weight zero."""
     taken = jax.tree.map(lambda leaf: leaf[rows], data)
     present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
@@ -121,7 +121,7 @@ def _hash(value: Array, word: Array) -> Array:
     return mixed ^ (mixed >> 16)
 
 
-def shuffled_batches(key: Key, data: SomeRows, rows: Array, batch_size: int) -> SomeRows:
+def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) -> SomeDataset:
     """Deal the rows into mini-batches, leaves of shape ``(batches, batch rows, ...)``.
 
     The rows are gathered once, so that the steps of the epoch read consecutive memory.

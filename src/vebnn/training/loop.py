@@ -12,7 +12,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
-from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.training.batches import (
     batch_shape,
     epochs_of_steps,
@@ -123,7 +123,7 @@ class _Advance(eqx.Module):
     patience: int | None
     tolerance: float
 
-    def __call__(self, shared: tuple[Rows, Array], run: Run) -> TrainState:
+    def __call__(self, shared: tuple[AnyDataset, Array], run: Run) -> TrainState:
         data, until = shared
         objective = eqx.combine(run.own, self.objective)
         last = jnp.minimum(until, run.num_epochs)
@@ -134,7 +134,7 @@ class _Advance(eqx.Module):
         flat_start, unravel = ravel_pytree(run.state.params)
         optimiser = optax.scale_by_adam()
 
-        def loss(flat: Array, batch: Rows, key: Key) -> Array:
+        def loss(flat: Array, batch: AnyDataset, key: Key) -> Array:
             return scale * objective(unravel(flat), batch, num_batches, key)
 
         def step(carry: Any, inputs: Any) -> Any:
@@ -188,7 +188,7 @@ def train(
     key: Key,
     objective: Objective,
     starts: Params,
-    data: Rows,
+    data: AnyDataset,
     train_rows: Array,
     settings: Training,
     *,

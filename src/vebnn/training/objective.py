@@ -8,7 +8,7 @@ of the full-data one: the mean over an epoch's batches of the gradients below IS
 import equinox as eqx
 import jax.numpy as jnp
 
-from vebnn.core.types import Array, Key, LogLikelihood, LogPrior, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, LogLikelihood, LogPrior, Params
 
 
 class Objective(eqx.Module):
@@ -17,7 +17,9 @@ class Objective(eqx.Module):
     log_likelihood: LogLikelihood
     log_prior: LogPrior
 
-    def __call__(self, params: Params, batch: Rows, num_batches: int, key: Key | None = None) -> Array:
+    def __call__(
+        self, params: Params, batch: AnyDataset, num_batches: int, key: Key | None = None
+    ) -> Array:
         """Return −(B · log-likelihood of the batch + log-prior)."""
         return -(num_batches * self.log_likelihood(params, batch, key) + self.log_prior(params))
 
@@ -27,6 +29,6 @@ class NegativeLogLikelihood(eqx.Module):
 
     log_likelihood: LogLikelihood
 
-    def __call__(self, params: Params, data: Rows) -> Array:
+    def __call__(self, params: Params, data: AnyDataset) -> Array:
         """Return the weighted mean over the rows of ``data``."""
         return -self.log_likelihood(params, data, None) / jnp.sum(data.weight)

@@ -1,6 +1,6 @@
 """Training to the best epoch on validation rows; then, as in the paper, again on all rows."""
 
-from vebnn.core.types import Array, Key, Params, Rows
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.training.loop import Monitor, Trained, Training, train
 from vebnn.training.objective import Objective
 from vebnn.training.stage import Stage
@@ -11,7 +11,7 @@ def train_to_best_epoch(
     key_refit: Key,
     objective: Objective,
     starts: Params,
-    data: Rows,
+    data: AnyDataset,
     settings: Training,
     *,
     train_rows: Array,

@@ -6,8 +6,9 @@ import jax
 import numpy as np
 import pytest
 
-from tests.support.arrays import networks, noisy, residuals
+from tests.support.arrays import dataset, networks, residuals
 from vebnn import MLP, Training
+from vebnn.core.types import NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
@@ -109,7 +110,7 @@ def test_later_rounds_stop_where_the_marginal_likelihood_is_largest():
     target = outputs.mean(0) + 0.01 * rng.normal(size=(40, 1))
     known = rng.uniform(0.01, 0.02, (40, 1))
     squared = rng.uniform(2, 8, (40, 1))
-    observed = noisy(x, target, weight=rng.choice([1.0, 2.0], (40, 1)), noise_variance=known)
+    observed = dataset(x, target, rng.choice([1.0, 2.0], (40, 1)), known)
 
     def learn(settings, **more):
         return train_variance(
@@ -128,7 +129,8 @@ def test_later_rounds_stop_where_the_marginal_likelihood_is_largest():
     assert int(noise.num_epochs) < 60
     # The network kept is the one of the best epoch, and LMglk per observation is what was watched.
     watched = noise.history[:, 1]
-    rows = observed._replace(noise_variance=noise.variance(observed.x) + observed.noise_variance)
+    variance = noise.variance(observed.x) + observed.known_variance
+    rows = NoisyDataset(*observed[:3], variance)
     expected = float(log_marginal_likelihood(draws, rows)) / observed.weight.sum()
     assert -np.nanmin(watched) == pytest.approx(expected, rel=1e-4)
     plain = learn(replace(settings, patience=None))

@@ -46,7 +46,7 @@ class FittedCooperative(Fitted):
         """Return the networks of Steps 1 and 2."""
         return {"mean": self.mean, "noise": self.noise, "history": self.mean_history}
 
-    def story(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return the scores of the rounds."""
         return {"rounds": [one._asdict() for one in self.rounds], "chosen_round": self.chosen_round}
 
@@ -114,7 +114,7 @@ class Cooperative(Strategy):
             **saved.common(self.engine, mean),
             mean=saved.fill("mean", mean),
             noise=saved.fill("noise", Noise.like(variance, self.variance_loss)),
-            rounds=tuple(Round(**one) for one in saved.story["rounds"]),
-            chosen_round=saved.story["chosen_round"],
+            rounds=tuple(Round(**one) for one in saved.description["rounds"]),
+            chosen_round=saved.description["chosen_round"],
             mean_history=saved.fill("history", ARRAY),
         )

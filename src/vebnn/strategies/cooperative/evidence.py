@@ -22,13 +22,13 @@ def log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
 
 @eqx.filter_jit
 def _log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
-    def log_likelihood(network: Any) -> Array:
-        return total_log_prob(by_blocks(jax.vmap(network), observed.x), observed)
+    def of_draw(network: Any) -> Array:
+        return log_likelihood(by_blocks(jax.vmap(network), observed.x), observed)
 
-    return log_mean_exp(map_draws(log_likelihood, draws))
+    return log_mean_exp(map_draws(of_draw, draws))
 
 
-def total_log_prob(outputs: Array, observed: NoisyDataset) -> Array:
+def log_likelihood(outputs: Array, observed: NoisyDataset) -> Array:
     """Return Σ log N(y | outputs, noise variance), weighted."""
     log_prob = gaussian.log_prob(observed.target, outputs, observed.noise_variance)
     return jnp.sum(observed.weight * log_prob)

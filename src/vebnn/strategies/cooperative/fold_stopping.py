@@ -1,4 +1,4 @@
-"""When the variance network stops: fold networks count the epochs that still helped unseen rows.
+"""The number of epochs of the variance network: the best one of fold networks on unseen rows.
 
 Trained to the end, the variance network memorises the few large residuals, and along a sequence, where
 neighbouring residuals are alike, all of them.
@@ -12,7 +12,7 @@ from vebnn.core.types import Key, ResidualDataset
 from vebnn.networks import Network
 from vebnn.training import NegativeLogLikelihood, Objective, Stage, Training, pad_rows, train
 
-# A few dozen single rows cannot say when to stop: with them it is better to train to the end.
+# With fewer single rows the best epoch is too noisy an estimate: the network is trained to the end.
 FEWEST_ROWS = 201
 
 

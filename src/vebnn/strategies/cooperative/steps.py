@@ -91,7 +91,7 @@ class Steps:
                 training = replace(training, patience=None)
             else:
                 outputs = evaluate_draws(pool_chains(earlier.draws), data.x)
-                evidence = Evidence(outputs, NoisyDataset(*data))
+                evidence = Evidence(outputs, data)
         stopped = self.rows.num_folds > 1 and (shapes.steps or len(data.x) >= FEWEST_ROWS)
         noise = train_variance(
             self.key("step 2", number),

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.core.types import Array, Key, Module, NoisyDataset, Params, ResidualDataset
+from vebnn.core.types import Array, Dataset, Key, Module, NoisyDataset, Params, ResidualDataset
 from vebnn.inference.evaluation import by_blocks, pad_to_bucket
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, SquaredResiduals
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
-from vebnn.strategies.cooperative.evidence import log_mean_exp, total_log_prob
+from vebnn.strategies.cooperative.evidence import log_likelihood, log_mean_exp
 from vebnn.strategies.cooperative.fold_stopping import best_epochs_of_folds
 from vebnn.strategies.cooperative.residuals import rescale
 from vebnn.strategies.fit_data import first
@@ -54,7 +54,7 @@ class Evidence(NamedTuple):
     """Draws of the round before, whose marginal likelihood early stopping watches."""
 
     outputs: np.ndarray  # (draws, rows, ..., outputs)
-    observed: NoisyDataset  # the rows; their noise variance is what is known beside the noise
+    observed: Dataset  # the rows
 
 
 def train_variance(
@@ -124,12 +124,12 @@ class _MarginalLikelihood(eqx.Module):
 
     head: Any
     outputs: Array
-    observed: NoisyDataset
+    observed: Dataset
     scale: Array
 
     def __call__(self, network: Network, data: ResidualDataset) -> Array:
-        known = self.observed.noise_variance
+        known = self.observed.known_variance
         variance = self.head.variance(jax.vmap(network)(self.observed.x)) * self.scale + known
-        observed = self.observed._replace(noise_variance=variance)
-        each = jax.lax.map(lambda one: total_log_prob(one, observed), self.outputs)
+        observed = NoisyDataset(*self.observed[:3], variance)
+        each = jax.lax.map(lambda one: log_likelihood(one, observed), self.outputs)
         return -log_mean_exp(each) / jnp.sum(self.observed.weight)

@@ -112,14 +112,14 @@ class Joint(Strategy):
 
     def revive(self, shapes: Shapes, saved: Saved) -> FittedJoint:
         """Return a fitted strategy from saved arrays and JSON."""
-        head = self.head(saved.story["beta"])
+        head = self.head(saved.description["beta"])
         return FittedJoint(
             **saved.common(self.engine, shapes.like(self.recipe(), head.parts)),
             head=head,
             constant_variance=saved.fill("constant_variance", ARRAY),
-            learning_rate=saved.story["learning_rate"],
-            beta=saved.story["beta"],
-            trials=tuple(Trial(**one) for one in saved.story["trials"]),
+            learning_rate=saved.description["learning_rate"],
+            beta=saved.description["beta"],
+            trials=tuple(Trial(**one) for one in saved.description["trials"]),
         )
 
 

@@ -58,7 +58,7 @@ class FittedJoint(Fitted):
         """Return the constant noise."""
         return {"constant_variance": self.constant_variance}
 
-    def story(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what was chosen, and from what."""
         return {
             "learning_rate": self.learning_rate,

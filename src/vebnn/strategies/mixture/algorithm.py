@@ -74,8 +74,8 @@ class CooperativeMixture(Strategy):
             **saved.common(self.engine, network),
             mean=saved.fill("mean", network),
             noise=saved.fill("noise", Noise.like(variance_network, "gamma")),
-            rounds=tuple(MixtureRound(**one) for one in saved.story["rounds"]),
-            chosen_round=saved.story["chosen_round"],
+            rounds=tuple(MixtureRound(**one) for one in saved.description["rounds"]),
+            chosen_round=saved.description["chosen_round"],
             mean_history=saved.fill("history", ARRAY),
             **{name: saved.fill(name, ARRAY) for name in arrays},
         )

@@ -74,6 +74,6 @@ class FittedMixture(Fitted):
         names = ("mean", "constant_variance", "start_nll", "noise", "order")
         return {name: getattr(self, name) for name in names} | {"history": self.mean_history}
 
-    def story(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return the scores of the rounds."""
         return {"rounds": [one._asdict() for one in self.rounds], "chosen_round": self.chosen_round}

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from vebnn.core.types import Array, Key
-from vebnn.likelihoods.mixture import Mixture, by_mode, flat, from_network, moments
+from vebnn.likelihoods.mixture import Mixture, by_mode, flat, from_network, mean_and_variance
 
 
 class WholeMixture(eqx.Module):
@@ -39,7 +39,7 @@ class MixtureMoments(eqx.Module):
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to ``(..., 2 · outputs)``."""
         mixture, variance = split_whole(self.whole(x, key=key), self.num_modes)
-        return jnp.concatenate(moments(mixture, variance), axis=-1)
+        return jnp.concatenate(mean_and_variance(mixture, variance), axis=-1)
 
 
 def split_whole(outputs: Array, num_modes: int) -> tuple[Mixture, Array]:

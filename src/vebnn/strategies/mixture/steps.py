@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.core.types import Dataset, Key, LogLikelihood, NoisyDataset, Rows
+from vebnn.core.types import AnyDataset, Dataset, Key, LogLikelihood, NoisyDataset
 from vebnn.inference import Posterior, Problem
 from vebnn.inference.evaluation import evaluate, evaluate_draws, moments
 from vebnn.likelihoods.log_likelihoods import (
@@ -168,7 +168,7 @@ class MixtureSteps:
         key: Key,
         log_likelihood: LogLikelihood,
         starts: Network | ModesAndNoise,
-        data: Rows,
+        data: AnyDataset,
         runs: list[int],
         stage: Stage,
     ) -> Trained:

@@ -1,28 +1,62 @@
 """Settings: the defaults, and those of the paper's experiments."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES, Engine
 from vebnn.inference.engine import Budget
 from vebnn.networks import GRU, MLP
-from vebnn.training import Training
+from vebnn.training import Training, stretched
+
+__all__ = ["LEARNING_RATES", "paper", "paper_joint", "stretched"]
 
 LEARNING_RATES = (1e-4, 3e-4, 7e-4, 1e-3, 3e-3)  # the paper's grid on UCI data
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
 DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
+# Of samplers, which average over all scales.
+SCALED_NETWORK = MLP((50, 50), activation="silu", prior="learned", linear=True)
+SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned")
 
 
-def default_network(engine: Engine) -> MLP:
-    """Return the default mean network, with the paper's dropout rate if the engine needs dropout."""
+def default_network(engine: Engine, *, scaled: bool = False) -> MLP:
+    """Return the default mean network, with the paper's dropout rate if the engine needs dropout.
+
+    Args:
+      scaled: learn the scales of its prior, if the engine samples.
+    """
+    if scaled and engine.samples:
+        return SCALED_NETWORK
     return replace(DEFAULT_NETWORK, dropout_rate=0.1 if engine.needs_dropout else 0.0)
 
 
-def default_variance_network(network: Any) -> MLP | GRU:
+def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GRU:
     """Return the default variance network, of the same kind as the mean network."""
-    return DEFAULT_VARIANCE_GRU if isinstance(network, GRU) else DEFAULT_VARIANCE_NETWORK
+    if isinstance(network, GRU):
+        return DEFAULT_VARIANCE_GRU
+    return SCALED_VARIANCE_NETWORK if sampled else DEFAULT_VARIANCE_NETWORK
+
+
+class Rounds(NamedTuple):
+    """How Steps 2 and 3 work together: arguments of :class:`~vebnn.VeBNNRegressor` of the same name."""
+
+    residuals: str
+    rounds: int
+    choose_round: str
+    variance_inference: str
+
+
+# Where draws have the spread of a posterior, their residuals are better than those of fold networks.
+_OF_SAMPLES = Rounds("posterior", 3, "last", "psgld")
+_OF_FOLDS = Rounds("cross_fit", 1, "validation", "map")
+
+
+def default_rounds(engine: Engine, network: Any, residuals: str | None) -> Rounds:
+    """Return what is best for an engine, or for the residuals if these are given."""
+    if residuals is None:
+        residuals = "posterior" if engine.samples and not isinstance(network, GRU) else "cross_fit"
+    return _OF_SAMPLES if residuals == "posterior" else _OF_FOLDS._replace(residuals=residuals)
 
 
 def default_mean_training(num_rows: int) -> Training:
@@ -90,20 +124,6 @@ def paper_joint(experiment: str = "uci", engine: str | None = None) -> dict[str,
         "learning_rates": one.learning_rates,
         "validation_fraction": one.validation_fraction,
     }
-
-
-def stretched(settings: Any, factor: float) -> Any:
-    """Multiply every length in some settings; a decay per epoch still ends at the same value."""
-    changes: dict[str, Any] = {}
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if one.name in ("burn_in", "thinning", "pilot", "num_epochs", "patience") and value is not None:
-            changes[one.name] = max(1, round(factor * value))
-        elif one.name == "decay":
-            changes[one.name] = value ** (1 / factor)
-        elif isinstance(value, Training):
-            changes[one.name] = stretched(value, factor)
-    return replace(settings, **changes)
 
 
 class _Experiment(NamedTuple):

@@ -301,10 +301,11 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         for name, default in DEFAULT_TRAININGS.items():
             if name in vars(self):
                 resolved[name] = getattr(self, name) or default(num_rows)
-        resolved["engine"] = engine = self._engine(num_rows)
-        resolved["network"] = default_network(engine) if self.network is None else self.network
-        network = self.variance_network or default_variance_network(self.network)
-        resolved["variance_network"] = network
+        engine = self._engine(num_rows)
+        network = default_network(engine) if self.network is None else self.network
+        variance_network = self.variance_network or default_variance_network(self.network)
+        open_ = {"engine": engine, "network": network, "variance_network": variance_network}
+        resolved = open_ | resolved
         arguments = {
             field.name: getattr(self, field.name)
             for field in fields(strategy)  # type: ignore[arg-type]
@@ -313,15 +314,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         return strategy(**arguments, **resolved)
 
     def _engine(self, num_rows: int) -> Engine:
-        if isinstance(self.inference, Engine):
-            return self.inference
-        if not isinstance(self.inference, str):
-            raise ValueError(
-                f"The `inference` must be a name or an engine, a subclass of vebnn.inference.Engine. "
-                f"Got {self.inference!r}."
-            )
-        require_one_of("inference", self.inference, tuple(ENGINES))
-        return ENGINES[self.inference].for_rows(num_rows)
+        return engine_of("inference", self.inference, num_rows)
 
     def _restored_components(
         self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
@@ -347,3 +340,16 @@ def checked_rates(rates: Any) -> tuple[float, ...]:
     for rate in rates:
         require_number("learning_rates", rate, 0, np.inf)
     return tuple(map(float, rates))
+
+
+def engine_of(name: str, inference: Any, num_rows: int) -> Engine:
+    """Return the engine that an argument names, with settings for a number of rows, or is."""
+    if isinstance(inference, Engine):
+        return inference
+    if not isinstance(inference, str):
+        raise ValueError(
+            f"The `{name}` must be a name or an engine, a subclass of vebnn.inference.Engine. "
+            f"Got {inference!r}."
+        )
+    require_one_of(name, inference, tuple(ENGINES))
+    return ENGINES[inference].for_rows(num_rows)

@@ -4,9 +4,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.estimators.regressor import Regressor, checked_rates
+from vebnn.estimators.regressor import Regressor, checked_rates, engine_of
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
+from vebnn.presets import default_network, default_rounds, default_variance_network
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
 
@@ -72,25 +73,54 @@ class VeBNNRegressor(Regressor):
     network: Any = None
     _: KW_ONLY
     inference: str | Engine = "psgld"
-    rounds: int = 1
+    rounds: int | None = None
     iterate: str = "posterior"
-    choose_round: str = "validation"
-    residuals: str = "cross_fit"
+    choose_round: str | None = None
+    residuals: str | None = None
     num_folds: int = 5
     rescale_residuals: bool = True
-    variance_loss: str = "gamma"
+    variance_inference: str | Engine | None = None
+    variance_loss: str | None = None
     mean_training: Training | None = None
     learning_rates: tuple[float, ...] = ()
     variance_training: Training | None = None
     refit: bool = False
 
     def _strategy(self, num_rows: int) -> Cooperative:
-        require_whole("rounds", self.rounds, 1)
+        if self.residuals is not None:
+            require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
+        engine = self._engine(num_rows)
+        default = default_rounds(engine, self.network, self.residuals)
+        rounds = default.rounds if self.rounds is None else self.rounds
+        choose_round = self.choose_round or default.choose_round
+        variance_inference = self.variance_inference or default.variance_inference
+        sampled = variance_inference != "map"
+        variance_loss = self.variance_loss or ("gamma_half" if sampled else "gamma")
+        require_whole("rounds", rounds, 1)
         require_whole("num_folds", self.num_folds, 2)
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
-        require_one_of("choose_round", self.choose_round, ("validation", "marginal_likelihood", "last"))
-        require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
-        require_one_of("variance_loss", self.variance_loss, tuple(VARIANCE_HEADS))
+        require_one_of("choose_round", choose_round, ("validation", "marginal_likelihood", "last"))
+        require_one_of("variance_loss", variance_loss, tuple(VARIANCE_HEADS))
         self._check_common("mean_training", "variance_training")
-        rates = checked_rates(self.learning_rates)
-        return self._settings(Cooperative, num_rows, learning_rates=rates)
+        return self._settings(
+            Cooperative,
+            num_rows,
+            network=default_network(engine, scaled=True) if self.network is None else self.network,
+            variance_network=self.variance_network
+            or default_variance_network(self.network, sampled=sampled),
+            variance_engine=self._variance_engine(variance_inference, num_rows) if sampled else None,
+            residuals=default.residuals,
+            rounds=rounds,
+            choose_round=choose_round,
+            variance_loss=variance_loss,
+            learning_rates=checked_rates(self.learning_rates),
+        )
+
+    def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
+        engine = engine_of("variance_inference", inference, num_rows)
+        if not engine.samples:
+            raise ValueError(
+                f'The `variance_inference` must be "map" or an engine that samples a posterior, such as '
+                f'"psgld". Got {inference!r}.'
+            )
+        return engine

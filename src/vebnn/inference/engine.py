@@ -100,12 +100,15 @@ class Engine(ABC):
     - ``needs_likelihood``: it follows the gradient of a log posterior, so that the loss must be a
       log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
     - ``needs_dropout``: its draws are dropout masks.
+    - ``samples``: its draws are a sample of the posterior, so that their spread is that of the posterior
+      at the training rows, too. False for engines that minimise from several starts or with masks.
     - ``mean_field``: it fits an independent distribution to every weight.
     - ``title``: its name in tables, as the paper spells it.
     """
 
     needs_likelihood: ClassVar[bool] = True
     needs_dropout: ClassVar[bool] = False
+    samples: ClassVar[bool] = True
     mean_field: ClassVar[bool] = False
     title: ClassVar[str]
 
@@ -152,6 +155,7 @@ class PointEngine(Engine):
     """Abstract: an engine that minimises, with a ``training`` among its settings."""
 
     needs_likelihood = False
+    samples = False
     training: Training
 
     @classmethod

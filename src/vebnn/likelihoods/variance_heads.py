@@ -15,7 +15,10 @@ import numpy as np
 from vebnn.core.types import Array
 from vebnn.likelihoods import beta_nll, gamma, gaussian, natural
 
-VarianceLoss = Literal["gamma", "gamma_rate", "nll", "beta_nll", "natural"]
+VarianceLoss = Literal["gamma", "gamma_half", "gamma_rate", "nll", "beta_nll", "natural"]
+
+
+MOST_LOG = 30.0  # keeps exp finite
 
 
 class GammaHead(eqx.Module):
@@ -40,6 +43,27 @@ class GammaHead(eqx.Module):
         # Softplus before the split: XLA does not vectorise it on a part of an array.
         mean, shape = jnp.split(jax.nn.softplus(raw), 2, axis=-1)
         return mean / np.log(2) + gaussian.SMALLEST_VARIANCE, shape + gamma.SMALLEST_PARAMETER
+
+    log_prob = objective
+
+
+class GammaHalfHead(eqx.Module):
+    """Logarithm of the mean of a Gamma of shape 1/2, that of squared Gaussian residuals (eq. 5).
+
+    It is the likelihood of a Gaussian residual. The mean is the variance, and one, the size of rescaled
+    residuals, for an output of zero.
+    """
+
+    parts: ClassVar[int] = 1
+
+    def variance(self, raw: Array) -> Array:
+        """Return the mean."""
+        return jnp.exp(jnp.clip(raw, -MOST_LOG, MOST_LOG)) + gaussian.SMALLEST_VARIANCE
+
+    def objective(self, raw: Array, squared_residual: Array, offset: Array) -> Array:
+        """Return log Gamma(r), elementwise."""
+        mean = self.variance(raw) + offset
+        return gamma.log_prob(squared_residual, gamma.Gamma(jnp.full_like(mean, 0.5), 0.5 / mean))
 
     log_prob = objective
 
@@ -100,6 +124,7 @@ class NaturalHead(eqx.Module):
 
 VARIANCE_HEADS: dict[VarianceLoss, Any] = {
     "gamma": GammaHead(),
+    "gamma_half": GammaHalfHead(),
     "gamma_rate": GammaRateHead(),
     "nll": GaussianHead(np.float32(0)),
     "beta_nll": GaussianHead(np.float32(0.5)),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 from vebnn.core import prng
 from vebnn.core.arguments import require_number, require_one_of, require_widths
 from vebnn.core.types import Array, Key
+from vebnn.networks.scales import PRIORS, MLPScales
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": jax.nn.relu,
@@ -21,6 +23,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "elu": jax.nn.elu,
     "softplus": jax.nn.softplus,
     "sin": jnp.sin,
+    "mix": lambda h: jnp.concatenate([jnp.tanh(h[: h.size // 2]), jax.nn.silu(h[h.size // 2 :])]),
 }
 
 
@@ -32,9 +35,12 @@ class MLP:
       widths: number of units of each hidden layer; empty for a linear model.
       activation: one of ``relu``, ``tanh``, ``silu``, ``gelu``, ``elu``, ``softplus``, ``sin``.
       dropout_rate: dropout after each hidden layer; one rate, or one per hidden layer.
+      prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scale of each
+        input, and of the weights and biases of each layer, with them; see :mod:`vebnn.networks.scales`.
+      linear: add a linear function of the inputs to the outputs.
 
-    Weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer, which the
-    paper's experiments use.
+    With the unit prior, weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer,
+    which the paper's experiments use. With learned scales, so do the weights; biases start in ±1.
 
     Example:
       >>> VeBNNRegressor(network=MLP((50, 50), activation="tanh"))
@@ -43,6 +49,8 @@ class MLP:
     widths: tuple[int, ...] = (50,)
     activation: str = "relu"
     dropout_rate: float | tuple[float, ...] = 0.0
+    prior: Literal["unit", "learned"] = "unit"
+    linear: bool = False
 
     def __post_init__(self) -> None:
         # Tuples, because a recipe is part of the key of a compiled program.
@@ -50,6 +58,7 @@ class MLP:
         if isinstance(self.dropout_rate, list):
             object.__setattr__(self, "dropout_rate", tuple(self.dropout_rate))
         require_one_of("activation", self.activation, tuple(ACTIVATIONS))
+        require_one_of("prior", self.prior, PRIORS)
         if len(self._rates()) != len(self.widths):
             raise ValueError(
                 f"The `dropout_rate` of MLP must be one number or one per hidden layer "
@@ -60,18 +69,27 @@ class MLP:
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "Perceptron":
         """Return a perceptron for inputs of ``in_shape`` (flattened) and ``out_size`` outputs."""
-        sizes = (math.prod(in_shape), *self.widths, out_size)
+        num_inputs, learned = math.prod(in_shape), self.prior == "learned"
+        sizes = (num_inputs, *self.widths, out_size)
         shapes = [(fan_out, fan_in) for fan_in, fan_out in pairwise(sizes)]
         # One call for all random numbers: one per array would dominate compilation.
         counts = [fan_out * (fan_in + 1) for fan_out, fan_in in shapes]
         numbers = jax.random.uniform(key, (sum(counts),), minval=-1.0, maxval=1.0)
         weights, biases = [], []
         for (fan_out, fan_in), end in zip(shapes, accumulate(counts), strict=True):
-            here = numbers[end - fan_out * (fan_in + 1) : end] / math.sqrt(fan_in)
+            # Learned scales have the factor 1/√fan_in in them.
+            here = numbers[end - fan_out * (fan_in + 1) : end] / (1 if learned else math.sqrt(fan_in))
             weights.append(here[: fan_out * fan_in].reshape(fan_out, fan_in))
             biases.append(here[fan_out * fan_in :])
         rates = tuple(float(rate) for rate in self._rates())
-        return Perceptron(weights, biases, rates, self.activation)
+        return Perceptron(
+            weights,
+            biases,
+            jnp.zeros((out_size, num_inputs)) if self.linear else None,
+            MLPScales.start(num_inputs, len(shapes), linear=self.linear) if learned else None,
+            rates,
+            self.activation,
+        )
 
     def _rates(self) -> tuple[float, ...]:
         rate = self.dropout_rate
@@ -83,14 +101,19 @@ class Perceptron(eqx.Module):
 
     weights: list[Array]  # (fan out, fan in) each
     biases: list[Array]
+    linear: Array | None  # (outputs, inputs)
+    scales: MLPScales | None
     dropout_rates: tuple[float, ...] = eqx.field(static=True)
     activation: str = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is switched off."""
         activate = ACTIVATIONS[self.activation]
-        *hidden, last = zip(self.weights, self.biases, strict=True)
-        h = jnp.ravel(x)
+        weights, biases, linear = self.weights, self.biases, self.linear
+        if self.scales is not None:
+            weights, biases, linear = self.scales.apply(weights, biases, linear)
+        *hidden, last = zip(weights, biases, strict=True)
+        h = x = jnp.ravel(x)
         for index, (weight, bias) in enumerate(hidden):
             h = activate(weight @ h + bias)
             rate = self.dropout_rates[index]
@@ -98,4 +121,5 @@ class Perceptron(eqx.Module):
                 kept = prng.uniform(key, h.size, stream=index) >= rate
                 h = jnp.where(kept, h / (1 - rate), 0.0)
         weight, bias = last
-        return weight @ h + bias
+        outputs = weight @ h + bias
+        return outputs if linear is None else outputs + linear @ x

@@ -2,6 +2,7 @@
 
 from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of_rows
 from vebnn.training.fleet import gather, map_runs, replicate
+from vebnn.training.lengths import stretched
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.refit import train_to_best_epoch
@@ -26,6 +27,7 @@ __all__ = [
     "replicate",
     "scale_of_rows",
     "split_rows",
+    "stretched",
     "train",
     "train_to_best_epoch",
 ]

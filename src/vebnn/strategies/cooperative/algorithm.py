@@ -15,7 +15,7 @@ from vebnn.prediction import Components
 from vebnn.strategies.contract import ARRAY, Fitted, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.rounds import Round, choose_round
 from vebnn.strategies.cooperative.steps import Result, Steps, point_posterior
-from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import first
 from vebnn.training import Stage, Training
 
@@ -58,6 +58,7 @@ class Cooperative(Strategy):
     network: Any
     variance_network: Any
     engine: Engine
+    variance_engine: Engine | None  # None: the variance network is trained, not sampled
     rounds: int
     iterate: Literal["posterior", "mean"]
     choose_round: Literal["marginal_likelihood", "validation", "last"]

@@ -1,7 +1,5 @@
 """Squared residuals, which Step 2 learns the noise from; and their scale."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from vebnn.core.types import Dataset, ResidualDataset
@@ -15,13 +13,22 @@ from vebnn.training import Split
 SMALLEST_SCALE = 1e-12
 
 
-def in_sample_residuals(mean: Network | Posterior, data: Dataset) -> ResidualDataset:
-    """Return residuals of rows the mean was trained on (paper): of Step 1, or of a posterior."""
-    if isinstance(mean, Posterior):
-        outputs = moments(pool_chains(mean.draws), data.x).mean
-    else:
-        outputs = evaluate(first(mean), data.x)
-    return ResidualDataset(data.x, (outputs - data.target) ** 2, data.weight, data.known_variance)
+def in_sample_residuals(mean: Network, data: Dataset) -> ResidualDataset:
+    """Return residuals of the mean network on rows it was trained on (paper)."""
+    squared = (evaluate(first(mean), data.x) - data.target) ** 2
+    return ResidualDataset(data.x, squared, data.weight, data.known_variance)
+
+
+def posterior_residuals(posterior: Posterior, data: Dataset) -> ResidualDataset:
+    """Return E[(y − μ)²] over draws of the Bayesian network, for the rows it was sampled with.
+
+    The residuals of its mean alone would be too small, because that mean follows the noise. The
+    variance of the draws is what they lack: with a linear model and a flat prior, both together have
+    the mean σ² exactly.
+    """
+    mean, variance = moments(pool_chains(posterior.draws), data.x)
+    squared = (mean - data.target) ** 2 + variance
+    return ResidualDataset(data.x, squared, data.weight, data.known_variance)
 
 
 def cross_fit_residuals(folds: Network, split: Split, data: Dataset) -> ResidualDataset:
@@ -34,21 +41,18 @@ def cross_fit_residuals(folds: Network, split: Split, data: Dataset) -> Residual
     return ResidualDataset(data.x, squared, data.weight, unseen.variance + data.known_variance)
 
 
-class Rescaled(NamedTuple):
-    """Residuals of mean one, per output, and the scale to multiply the learned variance with."""
+def mean_residual(data: ResidualDataset) -> np.ndarray:
+    """Return the mean squared residual of every output, the unit in which the noise is learned.
 
-    data: ResidualDataset
-    scale: np.ndarray  # (outputs,)
-
-
-def rescale(data: ResidualDataset, *, wanted: bool) -> Rescaled:
-    """Divide squared residuals by their mean, per output; by one if that is not ``wanted``.
-
-    The N(0, 1) prior on the weights of the variance network has a scale built in; with rescaled
-    residuals it stands for constant noise of the observed size.
+    The N(0, 1) prior on the weights of the variance network has a scale built in; in this unit it
+    stands for constant noise of the observed size.
     """
     weight = np.asarray(data.weight)
     rows = tuple(range(weight.ndim - 1))
     mean = (weight * data.squared).sum(rows) / weight.sum(rows)
-    scale = np.maximum(mean, SMALLEST_SCALE) if wanted else np.ones_like(mean)
-    return Rescaled(data._replace(squared=data.squared / scale, offset=data.offset / scale), scale)
+    return np.maximum(mean, SMALLEST_SCALE)
+
+
+def in_units(data: ResidualDataset, scale: np.ndarray) -> ResidualDataset:
+    """Return residuals divided by a scale, one number per output."""
+    return data._replace(squared=data.squared / scale, offset=data.offset / scale)

@@ -7,22 +7,31 @@ import jax
 import numpy as np
 
 from vebnn.core.types import Dataset, Key, NoisyDataset, ResidualDataset
-from vebnn.inference import Posterior, Problem
+from vebnn.inference import Engine, Posterior, Problem
 from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
+from vebnn.networks import Network
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import FEWEST_ROWS
 from vebnn.strategies.cooperative.mean import MeanStep
-from vebnn.strategies.cooperative.residuals import cross_fit_residuals, in_sample_residuals
+from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.residuals import (
+    cross_fit_residuals,
+    in_sample_residuals,
+    mean_residual,
+    posterior_residuals,
+)
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
-from vebnn.strategies.cooperative.variance import Evidence, Noise, train_variance
+from vebnn.strategies.cooperative.variance import Evidence, train_variance
+from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.strategies.fit_data import FitData, Keys, appended
-from vebnn.training import Objective, Stage, Trained
+from vebnn.training import Objective, Stage, Trained, stretched
 
 if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
 
+SHORT = 0.25  # length of chains in rounds before the last, if later rounds continue them
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
 
 
@@ -55,6 +64,9 @@ class Steps:
         keys = jax.random.split(self.key("networks"), self.rows.num_folds + 1)
         self.starts = self.rows.shapes.build(settings.network, 1, keys)
         self.rows.check(settings.engine, self.starts)
+        # Of the round before, if Step 2 has chains.
+        self.variance_posterior: Posterior | None = None
+        self.noise_unit: np.ndarray | None = None
 
     def step_1(self, noise_variance: np.ndarray | None, attempt: int) -> Trained:
         """Train the mean network and the fold networks; with constant noise unless one is given."""
@@ -77,14 +89,23 @@ class Steps:
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
     def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> LearnedNoise:
-        """Train a fresh variance network on the squared residuals of the current mean."""
+        """Learn the noise from the squared residuals of the current mean."""
+        residuals, data = self._residuals(means, earlier), self.rows.data
+        engine = self.settings.variance_engine
+        noise = (
+            self._trained_noise(number, residuals, earlier)
+            if engine is None
+            else self._sampled_noise(number, residuals, engine)
+        )
+        given = noise.inverse_precision(data.x)
+        return LearnedNoise(noise, noise.variance(data.x), _with_noise(data, given))
+
+    def _trained_noise(
+        self, number: int, residuals: ResidualDataset, earlier: Posterior | None
+    ) -> Noise:
+        """Train a fresh variance network (paper)."""
         settings, training, evidence = self.settings, self.settings.variance_training, None
         shapes, data = self.rows.shapes, self.rows.data
-        start = shapes.build(
-            settings.variance_network,
-            VARIANCE_HEADS[settings.variance_loss].parts,
-            jax.random.split(self.key("variance network", number), 1),
-        )
         if settings.residuals == "in_sample":
             # As in the paper's code: round 1 trains to the last epoch, later rounds watch LMglk.
             if earlier is None:
@@ -93,19 +114,54 @@ class Steps:
                 outputs = evaluate_draws(pool_chains(earlier.draws), data.x)
                 evidence = Evidence(outputs, data)
         stopped = self.rows.num_folds > 1 and (shapes.steps or len(data.x) >= FEWEST_ROWS)
-        noise = train_variance(
+        return train_variance(
             self.key("step 2", number),
-            start,
+            self._variance_networks(number, 1),
             settings.variance_loss,
-            self._residuals(means, earlier),
+            residuals,
             training,
-            rescaled=settings.rescale_residuals,
+            scale=self._unit(residuals),
             evidence=evidence,
             fold=self.rows.split.fold if stopped else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
-        variance = noise.variance(data.x)
-        return LearnedNoise(noise, variance, _with_noise(data, variance))
+
+    def _sampled_noise(self, number: int, residuals: ResidualDataset, engine: Engine) -> Noise:
+        """Sample the variance network; from round 2 on, chains continue."""
+        settings, before = self.settings, self.variance_posterior
+        if self.noise_unit is None:
+            # That of round 1 serves all rounds. A unit that shrinks with the residuals would let the
+            # noise of few rows shrink to nothing.
+            self.noise_unit = self._unit(residuals)
+        starts = (
+            self._variance_networks(number, engine.num_starts) if before is None else _ends(before)
+        )
+        found = sample_variance(
+            self.key("step 2", number),
+            starts,
+            settings.variance_loss,
+            residuals,
+            self._in_round(number, engine),
+            scale=self.noise_unit,
+            stage=self.stage.within(f"Round {number} · Step 2"),
+        )
+        self.variance_posterior = found.posterior if found.posterior.markov else None
+        return found.noise
+
+    def _variance_networks(self, number: int, count: int) -> Network:
+        """Return fresh variance networks, stacked."""
+        parts = VARIANCE_HEADS[self.settings.variance_loss].parts
+        keys = jax.random.split(self.key("variance network", number), count)
+        return self.rows.shapes.build(self.settings.variance_network, parts, keys)
+
+    def _unit(self, residuals: ResidualDataset) -> np.ndarray:
+        scale = mean_residual(residuals)
+        return scale if self.settings.rescale_residuals else np.ones_like(scale)
+
+    def _in_round(self, number: int, engine: Engine) -> Engine:
+        """Return an engine for a round: before the last one, chains that will be continued are short."""
+        continued = number < self.settings.rounds and self.settings.residuals == "posterior"
+        return stretched(engine, SHORT) if continued and engine.samples else engine
 
     def step_3(
         self, number: int, learned: LearnedNoise, means: Trained, earlier: Posterior | None
@@ -117,7 +173,7 @@ class Steps:
         """
         settings, starts = self.settings, means.params
         if earlier is not None and earlier.markov and settings.residuals == "posterior":
-            starts = jax.tree.map(lambda leaf: leaf[:, -1], earlier.draws)
+            starts = _ends(earlier)
         prior = IsotropicPrior(np.float32(settings.prior_precision))
         problem = Problem(
             objective=Objective(GaussianNoiseGiven(), prior),
@@ -128,7 +184,7 @@ class Steps:
             held_out=self._noisy_held_out(learned.noise),
         )
         stage = self.stage.within(f"Round {number} · Step 3")
-        return settings.engine.run(self.key("step 3", number), problem, stage)
+        return self._in_round(number, settings.engine).run(self.key("step 3", number), problem, stage)
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:
         """Score a round on rows it has not seen."""
@@ -160,13 +216,20 @@ class Steps:
         if self.rows.num_folds > 1 and (earlier is None or self.settings.residuals == "cross_fit"):
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             return cross_fit_residuals(folds, self.rows.split, data)
-        return in_sample_residuals(means.params if earlier is None else earlier, data)
+        if earlier is None:
+            return in_sample_residuals(means.params, data)
+        return posterior_residuals(earlier, data)
 
 
 def point_posterior(means: Trained) -> Posterior:
     """Take the mean network for the whole posterior, to score a round without Step 3."""
     draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
     return Posterior(draws, means.history[:1, :, 0], False, info={})
+
+
+def _ends(posterior: Posterior) -> Network:
+    """Return the last draw of each chain."""
+    return jax.tree.map(lambda leaf: leaf[:, -1], posterior.draws)
 
 
 def _with_noise(data: Dataset, learned: np.ndarray) -> NoisyDataset:

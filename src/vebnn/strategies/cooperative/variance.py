@@ -1,4 +1,4 @@
-"""Step 2: train the variance network on squared residuals (paper, eqs. 6 to 8)."""
+"""Step 2 of the paper: train one variance network on squared residuals (eqs. 6 to 8)."""
 
 from typing import Any, NamedTuple
 
@@ -7,47 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vebnn.core.types import Array, Dataset, Key, Module, NoisyDataset, Params, ResidualDataset
-from vebnn.inference.evaluation import by_blocks, pad_to_bucket
+from vebnn.core.types import Array, Dataset, Key, NoisyDataset, Params, ResidualDataset
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, SquaredResiduals
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 from vebnn.strategies.cooperative.evidence import log_likelihood, log_mean_exp
 from vebnn.strategies.cooperative.fold_stopping import best_epochs_of_folds
-from vebnn.strategies.cooperative.residuals import rescale
-from vebnn.strategies.fit_data import first
+from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.residuals import in_units
 from vebnn.training import NegativeLogLikelihood, Objective, Stage, Training, all_rows, train
-
-
-class Noise(eqx.Module):
-    """A trained variance network; it maps one example to its variances, scale · α/λ (eq. 8)."""
-
-    network: Module
-    scale: np.ndarray  # (outputs,): factor on the network's variance
-    num_epochs: np.ndarray
-    history: np.ndarray
-    loss: VarianceLoss = eqx.field(static=True)
-
-    @classmethod
-    def like(cls, network: Network, loss: VarianceLoss) -> "Noise":
-        """Return a noise of the right structure, to be filled with saved arrays."""
-        nothing = np.zeros(0)
-        return cls(network, nothing, nothing, nothing, loss)
-
-    def __call__(self, x: Array) -> Array:
-        """Map one example to ``(..., outputs)``."""
-        variance = VARIANCE_HEADS[self.loss].variance(self.network(x))
-        return variance * self.scale.reshape((1,) * (variance.ndim - 1) + self.scale.shape)
-
-    def variance(self, x: np.ndarray) -> np.ndarray:
-        """Return the aleatoric variance of all rows, ``(rows, ..., outputs)``."""
-        return jax.device_get(_variance(self, pad_to_bucket(x)))[: len(x)] * self.scale
-
-
-@eqx.filter_jit
-def _variance(noise: Noise, x: Array) -> Array:
-    head = VARIANCE_HEADS[noise.loss]
-    return by_blocks(lambda rows: head.variance(jax.vmap(noise.network)(rows)), x)
 
 
 class Evidence(NamedTuple):
@@ -64,7 +32,7 @@ def train_variance(
     residuals: ResidualDataset,
     settings: Training,
     *,
-    rescaled: bool,
+    scale: np.ndarray,
     evidence: Evidence | None = None,
     fold: np.ndarray | None = None,
     stage: Stage,
@@ -74,13 +42,13 @@ def train_variance(
     Args:
       start: the fresh network, stacked as a fleet of one.
       residuals: squared residuals and the part of them that is not noise.
-      rescaled: see :func:`~vebnn.strategies.cooperative.residuals.rescale`.
+      scale: unit of the residuals, one number per output.
       evidence: if given, early stopping watches the log marginal likelihood, as the paper's code does
         from round 2 on; otherwise the objective itself.
       fold: the fold of each row; if given, fold networks decide on the number of epochs, see
         :mod:`~vebnn.strategies.cooperative.fold_stopping`.
     """
-    data, scale = rescale(residuals, wanted=rescaled)
+    data = in_units(residuals, scale)
     head, prior = VARIANCE_HEADS[loss], IsotropicPrior(np.float32(1))
     objective, density = Objective(SquaredResiduals(head), prior), SquaredResiduals(head, density=True)
     monitor: Any = _WholeObjective(Objective(density, prior))
@@ -107,7 +75,7 @@ def train_variance(
         num_epochs=num_epochs,
         stage=stage,
     )
-    return Noise(first(trained.params), scale, trained.num_epochs[0], trained.history[0], loss)
+    return Noise(trained.params, scale, trained.num_epochs[0], trained.history[0], loss)
 
 
 class _WholeObjective(eqx.Module):

@@ -1,0 +1,50 @@
+"""Prior scales that are learned with the weights.
+
+N(0, 1) on every weight is a prior of wild functions: with d inputs and layers of h units, the sums
+inside the network have standard deviations of √d and √h. Here a weight is
+
+    w = z · exp(t) / √fan_in,   times exp(s_j) if it belongs to input j,
+
+and a bias is z · exp(u), with one t and one u for each layer. Every z and s is N(0, 1), as the weights
+of a network with fixed scales are (paper, eq. 10), so that engines and priors need no change; t and u are
+narrower by a factor. An input without influence gets a small exp(s_j) (automatic relevance
+determination; MacKay 1994, Neal 1996).
+"""
+
+import math
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from vebnn.core.types import Array
+
+PRIORS = ("unit", "learned")
+# Standard deviations of the log-scales.
+INPUT_SPREAD, LAYER_SPREAD, BIAS_SPREAD = 1.0, 1.0, 0.5
+
+
+class MLPScales(eqx.Module):
+    """Log-scales of a perceptron, each over its spread, so that its prior is N(0, 1)."""
+
+    inputs: Array  # (inputs,)
+    layers: Array  # (layers,), and one for the linear part
+    biases: Array  # (layers,)
+
+    @classmethod
+    def start(cls, num_inputs: int, num_layers: int, *, linear: bool) -> "MLPScales":
+        """Return scales of one."""
+        return cls(jnp.zeros(num_inputs), jnp.zeros(num_layers + linear), jnp.zeros(num_layers))
+
+    def apply(
+        self, weights: list[Array], biases: list[Array], linear: Array | None
+    ) -> tuple[list[Array], list[Array], Array | None]:
+        """Return the scaled weights."""
+        of_inputs = jnp.exp(INPUT_SPREAD * self.inputs)
+        of_layers = jnp.exp(LAYER_SPREAD * self.layers)
+        of_biases = jnp.exp(BIAS_SPREAD * self.biases)
+        factors = [of_layers[n] / math.sqrt(weight.shape[1]) for n, weight in enumerate(weights)]
+        scaled = [weight * factor for weight, factor in zip(weights, factors, strict=True)]
+        scaled[0] = scaled[0] * of_inputs
+        if linear is not None:
+            linear = linear * of_inputs * (of_layers[-1] / math.sqrt(linear.shape[1]))
+        return scaled, [bias * of_biases[n] for n, bias in enumerate(biases)], linear

@@ -1,0 +1,62 @@
+"""What Step 2 has learned: the noise of every input."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from vebnn.core.types import Array
+from vebnn.inference.evaluation import by_blocks, map_draws, pad_to_bucket
+from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
+from vebnn.networks import Network
+
+
+class Noise(eqx.Module):
+    """Draws of the variance network; training it, as in the paper, gives a single one."""
+
+    draws: Network  # stacked
+    scale: np.ndarray  # (outputs,): factor on the networks' variance
+    num_epochs: np.ndarray
+    history: np.ndarray
+    loss: VarianceLoss = eqx.field(static=True)
+
+    @classmethod
+    def like(cls, network: Network, loss: VarianceLoss) -> "Noise":
+        """Return a noise of the right structure, to be filled with saved arrays."""
+        nothing = np.zeros(0)
+        return cls(network, nothing, nothing, nothing, loss)
+
+    def variance(self, x: np.ndarray) -> np.ndarray:
+        """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""
+        return _average(self, pad_to_bucket(x), _itself)[: len(x)] * self.scale
+
+    def inverse_precision(self, x: np.ndarray) -> np.ndarray:
+        """Return 1/E[1/σ²] of all rows: the noise that Step 3 takes as given.
+
+        The log-likelihood of the mean is linear in 1/σ², so its average over draws has this noise.
+        """
+        return self.scale / _average(self, pad_to_bucket(x), _inverse)[: len(x)]
+
+
+def _itself(variance: Array) -> Array:
+    return variance
+
+
+def _inverse(variance: Array) -> Array:
+    return 1 / variance
+
+
+def _average(noise: Noise, x: np.ndarray, function: Callable[[Array], Array]) -> np.ndarray:
+    return jax.device_get(_averaged(noise, x, function))
+
+
+@eqx.filter_jit
+def _averaged(noise: Noise, x: Array, function: Callable[[Array], Array]) -> Array:
+    head = VARIANCE_HEADS[noise.loss]
+
+    def block(rows: Array) -> Array:
+        each = map_draws(lambda network: function(head.variance(jax.vmap(network)(rows))), noise.draws)
+        return each.mean(0)
+
+    return by_blocks(block, x)

@@ -42,13 +42,16 @@ class Rounds(NamedTuple):
     """How Steps 2 and 3 work together: arguments of :class:`~vebnn.VeBNNRegressor` of the same name."""
 
     residuals: str
-    rounds: int
+    rounds: int | None  # None: until the noise settles
     choose_round: str
     variance_inference: str
 
 
+# Of chains of the variance network, which every round continues, over those of the Bayesian network.
+VARIANCE_LENGTH = 0.25
+
 # Where draws have the spread of a posterior, their residuals are better than those of fold networks.
-_OF_SAMPLES = Rounds("posterior", 3, "last", "psgld")
+_OF_SAMPLES = Rounds("posterior", None, "last", "psgld")
 _OF_FOLDS = Rounds("cross_fit", 1, "validation", "map")
 
 

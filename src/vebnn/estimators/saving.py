@@ -1,7 +1,7 @@
 """Saved models: a folder with ``model.json`` and ``weights.safetensors``, and no code in either."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from vebnn.calibration import describe, revive
 from vebnn.estimators.preprocessing import Standardiser
 from vebnn.inference import ENGINES
 from vebnn.networks import GRU, MLP
+from vebnn.presets import default_network, default_variance_network
 from vebnn.serialization.files import new_folder
 from vebnn.serialization.folders import MODEL
 from vebnn.serialization.trees import arrays_of, fill
@@ -36,6 +37,7 @@ def save(model: Any, folder: str | Path) -> None:
     body = {
         "estimator": type(model).__name__,
         "parameters": {name: _describe(value) for name, value in parameters.items()},
+        "defaults": _defaults_in_use(model),
         "facts": {name: getattr(model, name) for name in _FACTS},
         "feature_names": None if names is None else [str(name) for name in names],
         "in_shape": list(model.in_shape_),
@@ -57,7 +59,7 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
         uses a network or engine of the user's own that was not passed again, or not the same one.
     """
     body, files = MODEL.read(folder)
-    arrays = _without_skeletons(files["weights"])
+    arrays = _with_draws_of_noise(_without_skeletons(files["weights"]))
     if (kind := body["estimator"]) != estimator.__name__:
         raise ValueError(
             f"The model in {Path(folder)} is a {kind}, not a {estimator.__name__}. "
@@ -82,12 +84,50 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
     model.in_shape_ = tuple(body["in_shape"])
     shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
     saved = Saved(body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"]))
-    model.fitted_ = model._strategy(num_rows=1).revive(shapes, saved)
+    strategy = model._strategy(num_rows=1)
+    defaults = body.get("defaults", _old_defaults(strategy))
+    left_open = {name: _revive(value) for name, value in defaults.items() if parameters[name] is None}
+    model.fitted_ = replace(strategy, **left_open).revive(shapes, saved)
     model._publish()
     model.calibration_ = revive(body.get("calibration"))
     if your_own:
         _check_same_function(model.fitted_)
     return model
+
+
+# What a fitted strategy needs to be read, and what estimators may leave open.
+_LEFT_OPEN = ("network", "variance_network", "variance_loss")
+
+
+def _defaults_in_use(model: Any) -> dict[str, Any]:
+    """Describe what stood for the arguments that were left open: other versions have other defaults."""
+    strategy, given = model._strategy(num_rows=1), model.get_params(deep=False)
+    names = [name for name in _LEFT_OPEN if name in given and given[name] is None]
+    return {name: _describe(getattr(strategy, name)) for name in names}
+
+
+def _old_defaults(strategy: Any) -> dict[str, Any]:
+    """Describe the networks that models of a format before 5 have, if these were left open."""
+    network = default_network(strategy.engine)
+    variance_network = default_variance_network(strategy.network)
+    return {"network": _describe(network), "variance_network": _describe(variance_network)}
+
+
+def _with_draws_of_noise(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the arrays of a format before 5 in the places of format 5.
+
+    There, the noise was one network, without an axis of draws.
+    """
+    old = "noise/network/"
+    named = {name: name.replace(old, "noise/draws/") for name in arrays if name.startswith(old)}
+    # Formats before 4 number the arrays: those of the network, then scale, epochs and history.
+    numbered = sorted(
+        (name for name in arrays if name.startswith("noise.")), key=lambda name: int(name[6:])
+    )
+    named |= {name: name for name in numbered[:-3]}
+    return {
+        named.get(name, name): array[None] if name in named else array for name, array in arrays.items()
+    }
 
 
 def _without_skeletons(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -7,7 +7,13 @@ from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.estimators.regressor import Regressor, checked_rates, engine_of
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.presets import default_network, default_rounds, default_variance_network
+from vebnn.presets import (
+    VARIANCE_LENGTH,
+    default_network,
+    default_rounds,
+    default_variance_network,
+    stretched,
+)
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
 
@@ -96,7 +102,8 @@ class VeBNNRegressor(Regressor):
         variance_inference = self.variance_inference or default.variance_inference
         sampled = variance_inference != "map"
         variance_loss = self.variance_loss or ("gamma_half" if sampled else "gamma")
-        require_whole("rounds", rounds, 1)
+        if rounds is not None:
+            require_whole("rounds", rounds, 1)
         require_whole("num_folds", self.num_folds, 2)
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", choose_round, ("validation", "marginal_likelihood", "last"))
@@ -118,6 +125,8 @@ class VeBNNRegressor(Regressor):
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
         engine = engine_of("variance_inference", inference, num_rows)
+        if isinstance(inference, str):
+            engine = stretched(engine, VARIANCE_LENGTH)
         if not engine.samples:
             raise ValueError(
                 f'The `variance_inference` must be "map" or an engine that samples a posterior, such as '

@@ -117,7 +117,7 @@ def _checksum(body: dict[str, Any]) -> str:
 
 
 # Format 2 lacks calibration; up to 3, arrays are named by position instead of path.
-MODEL = Format("model", {"weights": "weights.safetensors"}, 4, 2, again="save the model again")
+MODEL = Format("model", {"weights": "weights.safetensors"}, 5, 2, again="save the model again")
 # A model of a table is an estimator's model with two more files. Format 1 lacks calibration; up to 2,
 # the estimator's model has format 3 or older.
 _TABLE_FILES = {"rows": "rows.safetensors", "model": "model.json"}

@@ -12,7 +12,8 @@ from vebnn.core.types import NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
-from vebnn.strategies.cooperative.variance import Evidence, Noise, train_variance
+from vebnn.strategies.cooperative.residuals import unit_of
+from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.training import SILENT
 
 SETTINGS = Training(num_epochs=1_500, learning_rate=1e-2)
@@ -20,14 +21,14 @@ SETTINGS = Training(num_epochs=1_500, learning_rate=1e-2)
 
 def fit_noise(x, squared, offset=0.0, rescaled=True, weight=1.0, loss="gamma"):
     """Return the learned variance of each row."""
-    parts = VARIANCE_HEADS[loss].parts
+    parts, data = VARIANCE_HEADS[loss].parts, residuals(x, squared, weight, offset)
     noise = train_variance(
         jax.random.key(1),
         networks(MLP((5,), "tanh"), x.shape[1], parts * squared.shape[1]),
         loss,
-        residuals(x, squared, weight, offset),
+        data,
         SETTINGS,
-        rescaled=rescaled,
+        scale=unit_of(data, rescaled=rescaled),
         stage=SILENT,
     )
     return noise.variance(np.asarray(x, np.float32))
@@ -87,18 +88,6 @@ def test_rows_of_weight_zero_do_not_count():
     weight = np.repeat([[1.0], [0.0]], 200, 0)
     found = fit_noise(np.zeros((400, 1)), squared, weight=weight)
     np.testing.assert_allclose(found, squared[:200].mean(), rtol=0.05)
-
-
-def test_one_example_and_many_rows_have_the_same_noise(rng):
-    one = jax.tree.map(lambda leaf: leaf[0], networks(MLP((5,), "tanh"), 3, 4))
-    noise = Noise(one, np.array([1e-3, 20.0]), np.int32(1), np.zeros((1, 2)), "gamma_rate")
-    x = rng.normal(size=(6, 3)).astype(np.float32)
-    layers = one.weights
-    raw = np.tanh(x @ layers.weights[0].T + layers.biases[0]) @ layers.weights[1].T + layers.biases[1]
-    shape, rate = np.split(np.log1p(np.exp(raw)), 2, axis=1)
-    expected = shape / rate * [1e-3, 20.0]
-    np.testing.assert_allclose(noise.variance(x), expected, rtol=1e-3)
-    np.testing.assert_allclose([noise(row) for row in x], expected, rtol=1e-3)
 
 
 def test_later_rounds_stop_where_the_marginal_likelihood_is_largest():

@@ -14,7 +14,7 @@ from vebnn.networks import Network
 from vebnn.prediction import Components
 from vebnn.strategies.contract import ARRAY, Fitted, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.rounds import Round, choose_round
-from vebnn.strategies.cooperative.steps import Result, Steps, point_posterior
+from vebnn.strategies.cooperative.steps import LearnedNoise, Result, Steps, point_posterior
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import first
 from vebnn.training import Stage, Training
@@ -59,7 +59,7 @@ class Cooperative(Strategy):
     variance_network: Any
     engine: Engine
     variance_engine: Engine | None  # None: the variance network is trained, not sampled
-    rounds: int
+    rounds: int | None  # None: until the noise settles
     iterate: Literal["posterior", "mean"]
     choose_round: Literal["marginal_likelihood", "validation", "last"]
     residuals: Literal["in_sample", "cross_fit", "posterior"]
@@ -81,13 +81,16 @@ class Cooperative(Strategy):
         results: list[Result] = []
         reports: list[Round] = []
         earlier: Posterior | None = None
-        for number in range(1, self.rounds + 1):
-            last = number == self.rounds
-            # Step 2: fresh variance network, mean fixed.
+        learned: LearnedNoise | None = None
+        last, number = False, 0
+        while not last:
+            number, before = number + 1, learned
+            # Step 2: mean fixed.
             learned = steps.step_2(number, means, earlier)
+            last = steps.is_last(number, before, learned)
             if last or self.iterate == "posterior":
                 # Step 3: Bayesian network, noise fixed.
-                earlier = steps.step_3(number, learned, means, earlier)
+                earlier = steps.step_3(number, learned, means, earlier, last=last)
                 results.append(steps.score(number, learned, earlier))
                 reports.append(results[-1].report)
             else:

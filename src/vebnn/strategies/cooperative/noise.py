@@ -27,6 +27,11 @@ class Noise(eqx.Module):
         nothing = np.zeros(0)
         return cls(network, nothing, nothing, nothing, loss)
 
+    def __call__(self, x: Array) -> Array:
+        """Map one example to its aleatoric variance, ``(..., outputs)``."""
+        head = VARIANCE_HEADS[self.loss]
+        return self.scale * jax.vmap(lambda network: head.variance(network(x)))(self.draws).mean(0)
+
     def variance(self, x: np.ndarray) -> np.ndarray:
         """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""
         return _average(self, pad_to_bucket(x), _itself)[: len(x)] * self.scale

@@ -41,16 +41,16 @@ def cross_fit_residuals(folds: Network, split: Split, data: Dataset) -> Residual
     return ResidualDataset(data.x, squared, data.weight, unseen.variance + data.known_variance)
 
 
-def mean_residual(data: ResidualDataset) -> np.ndarray:
-    """Return the mean squared residual of every output, the unit in which the noise is learned.
+def unit_of(data: ResidualDataset, *, rescaled: bool) -> np.ndarray:
+    """Return the unit in which the noise of every output is learned: the mean residual, or one.
 
-    The N(0, 1) prior on the weights of the variance network has a scale built in; in this unit it
-    stands for constant noise of the observed size.
+    The N(0, 1) prior on the weights of the variance network has a scale built in; with rescaled
+    residuals it stands for constant noise of the observed size.
     """
     weight = np.asarray(data.weight)
     rows = tuple(range(weight.ndim - 1))
     mean = (weight * data.squared).sum(rows) / weight.sum(rows)
-    return np.maximum(mean, SMALLEST_SCALE)
+    return np.maximum(mean, SMALLEST_SCALE) if rescaled else np.ones_like(mean)
 
 
 def in_units(data: ResidualDataset, scale: np.ndarray) -> ResidualDataset:

@@ -19,8 +19,8 @@ from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.residuals import (
     cross_fit_residuals,
     in_sample_residuals,
-    mean_residual,
     posterior_residuals,
+    unit_of,
 )
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
 
 SHORT = 0.25  # length of chains in rounds before the last, if later rounds continue them
+SETTLED = 0.03  # a change of the typical noise std, relative, that ends the rounds
+MOST_ROUNDS = 12
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
 
 
@@ -40,7 +42,12 @@ class LearnedNoise(NamedTuple):
 
     noise: Noise
     variance: np.ndarray  # the aleatoric variance of each training target
-    data: NoisyDataset  # training rows with this and their known variance
+    data: NoisyDataset  # training rows with the noise that Step 3 takes as given
+
+    @property
+    def typical_std(self) -> float:
+        """Root mean aleatoric variance of the training targets."""
+        return float(np.sqrt(np.average(self.variance, weights=self.data.weight)))
 
 
 class Result(NamedTuple):
@@ -120,7 +127,7 @@ class Steps:
             settings.variance_loss,
             residuals,
             training,
-            scale=self._unit(residuals),
+            scale=unit_of(residuals, rescaled=settings.rescale_residuals),
             evidence=evidence,
             fold=self.rows.split.fold if stopped else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
@@ -132,7 +139,7 @@ class Steps:
         if self.noise_unit is None:
             # That of round 1 serves all rounds. A unit that shrinks with the residuals would let the
             # noise of few rows shrink to nothing.
-            self.noise_unit = self._unit(residuals)
+            self.noise_unit = unit_of(residuals, rescaled=settings.rescale_residuals)
         starts = (
             self._variance_networks(number, engine.num_starts) if before is None else _ends(before)
         )
@@ -141,7 +148,7 @@ class Steps:
             starts,
             settings.variance_loss,
             residuals,
-            self._in_round(number, engine),
+            engine,
             scale=self.noise_unit,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
@@ -154,26 +161,34 @@ class Steps:
         keys = jax.random.split(self.key("variance network", number), count)
         return self.rows.shapes.build(self.settings.variance_network, parts, keys)
 
-    def _unit(self, residuals: ResidualDataset) -> np.ndarray:
-        scale = mean_residual(residuals)
-        return scale if self.settings.rescale_residuals else np.ones_like(scale)
-
-    def _in_round(self, number: int, engine: Engine) -> Engine:
-        """Return an engine for a round: before the last one, chains that will be continued are short."""
-        continued = number < self.settings.rounds and self.settings.residuals == "posterior"
-        return stretched(engine, SHORT) if continued and engine.samples else engine
+    def is_last(self, number: int, before: LearnedNoise | None, learned: LearnedNoise) -> bool:
+        """Tell whether a round is the last: by its number or, if that is open, by its noise."""
+        if self.settings.rounds is not None:
+            return number == self.settings.rounds
+        if before is None:
+            return False
+        change = abs(np.log(learned.typical_std / before.typical_std))
+        return bool(number == MOST_ROUNDS or change < SETTLED)
 
     def step_3(
-        self, number: int, learned: LearnedNoise, means: Trained, earlier: Posterior | None
+        self,
+        number: int,
+        learned: LearnedNoise,
+        means: Trained,
+        earlier: Posterior | None,
+        *,
+        last: bool,
     ) -> Posterior:
         """Infer the Bayesian network with the noise fixed, warm-started from Step 1 (paper).
 
         With residuals of the posterior, chains continue from their end in the round before: the
-        noise was learned from that state.
+        noise was learned from that state. Before the last round they are short.
         """
-        settings, starts = self.settings, means.params
-        if earlier is not None and earlier.markov and settings.residuals == "posterior":
-            starts = _ends(earlier)
+        settings, starts, engine = self.settings, means.params, self.settings.engine
+        if settings.residuals == "posterior" and engine.samples:
+            engine = engine if last else stretched(engine, SHORT)
+            if earlier is not None and earlier.markov:
+                starts = _ends(earlier)
         prior = IsotropicPrior(np.float32(settings.prior_precision))
         problem = Problem(
             objective=Objective(GaussianNoiseGiven(), prior),
@@ -184,11 +199,11 @@ class Steps:
             held_out=self._noisy_held_out(learned.noise),
         )
         stage = self.stage.within(f"Round {number} · Step 3")
-        return self._in_round(number, settings.engine).run(self.key("step 3", number), problem, stage)
+        return engine.run(self.key("step 3", number), problem, stage)
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:
         """Score a round on rows it has not seen."""
-        noise, variance, data = learned
+        noise, _, data = learned
         draws, there = pool_chains(posterior.draws), self._noisy_held_out(noise)
         here = jax.tree.map(lambda leaf: leaf[self.rows.probe_rows], data)
         outputs = evaluate_draws(draws, here.x)
@@ -201,7 +216,7 @@ class Steps:
             log_marginal_likelihood=float(log_marginal_likelihood(draws, data) / data.weight.sum()),
             validation_nll=nll,
             validation_kind=kind,
-            typical_noise_std=float(np.sqrt(np.average(variance, weights=data.weight))),
+            typical_noise_std=learned.typical_std,
             variance_epochs=int(noise.num_epochs),
         )
         return Result(noise, posterior, report, self.rows.probe_of(posterior, outputs))

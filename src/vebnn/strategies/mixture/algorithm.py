@@ -13,7 +13,7 @@ from vebnn.likelihoods import mixture as likelihood
 from vebnn.likelihoods.mixture import Mixture
 from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.rounds import leave_one_out
-from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.mixture.fitted import FittedMixture, MixtureRound
 from vebnn.strategies.mixture.modes import match_labels
 from vebnn.strategies.mixture.steps import MixtureSteps, StepOne

@@ -8,7 +8,9 @@ import numpy as np
 from vebnn.core.types import Dataset, Key, ResidualDataset
 from vebnn.likelihoods.mixture import Mixture, by_mode, flat, responsibilities
 from vebnn.networks import Network
-from vebnn.strategies.cooperative.variance import Noise, train_variance
+from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.residuals import unit_of
+from vebnn.strategies.cooperative.variance import train_variance
 from vebnn.training import Stage, Training
 
 # Weight of a row for a mode it does not belong to: a mode without any row keeps a finite noise.
@@ -43,17 +45,18 @@ def learn_noise(
     for repeat in range(settings.em_steps):
         weight = e_step(data, modes, variance)
         # M step: Gamma likelihood of the squared residuals of each mode, weighted by membership.
+        residuals = ResidualDataset(data.x, squared, weight, flat(modes.offset))
         noise = train_variance(
             jax.random.fold_in(key, repeat),
             start,
             "gamma",
-            ResidualDataset(data.x, squared, weight, flat(modes.offset)),
+            residuals,
             training,
-            rescaled=settings.rescale_residuals,
+            scale=unit_of(residuals, rescaled=settings.rescale_residuals),
             stage=stage.within(str(repeat + 1)),
         )
         variance = noise_of_modes(noise, data.x, settings.num_modes)
-        start = jax.tree.map(lambda leaf: leaf[None], noise.network)
+        start = noise.draws
     return noise
 
 

@@ -11,7 +11,7 @@ from vebnn.likelihoods.mixture import Mixture
 from vebnn.networks import Network
 from vebnn.prediction import Components
 from vebnn.strategies.contract import Fitted
-from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.mixture.modes import MixtureMoments, WholeMixture, split_whole
 
 

@@ -17,7 +17,7 @@ from vebnn.likelihoods.log_likelihoods import (
 )
 from vebnn.likelihoods.mixture import Mixture, from_network, starting_variance
 from vebnn.networks import Network
-from vebnn.strategies.cooperative.variance import Noise
+from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import FitData, Keys, appended
 from vebnn.strategies.mixture.em import RowModes, learn_noise, noise_of_modes
 from vebnn.strategies.mixture.modes import WholeMixture, match_labels, relabel, split_whole

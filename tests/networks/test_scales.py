@@ -1,0 +1,78 @@
+"""Prior scales that are learned: what a weight is, and what its prior means for the function."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from vebnn import MLP
+from vebnn.networks import build_networks
+from vebnn.networks.scales import BIAS_SPREAD, INPUT_SPREAD, LAYER_SPREAD
+
+
+def random_network(recipe, inputs, outputs, seed=0):
+    """Return one network whose parameters are a draw from their prior."""
+    network = recipe.build((inputs,), outputs, key=jax.random.key(0))
+    leaves, tree = jax.tree.flatten(eqx.filter(network, eqx.is_array))
+    keys = jax.random.split(jax.random.key(seed), len(leaves))
+    drawn = [jax.random.normal(key, leaf.shape) for key, leaf in zip(keys, leaves, strict=True)]
+    return eqx.combine(jax.tree.unflatten(tree, drawn), network)
+
+
+def test_outputs_by_hand():
+    network = random_network(MLP((4, 3), "tanh", prior="learned", linear=True), 2, 2)
+    x = np.array([0.3, -1.2])
+    scales = network.scales
+    s = np.exp(INPUT_SPREAD * np.asarray(scales.inputs))
+    t = np.exp(LAYER_SPREAD * np.asarray(scales.layers))
+    u = np.exp(BIAS_SPREAD * np.asarray(scales.biases))
+    w, b = [np.asarray(one) for one in network.weights], [np.asarray(one) for one in network.biases]
+    h = np.tanh(t[0] / np.sqrt(2) * w[0] @ (s * x) + u[0] * b[0])
+    h = np.tanh(t[1] / np.sqrt(4) * w[1] @ h + u[1] * b[1])
+    expected = t[2] / np.sqrt(3) * w[2] @ h + u[2] * b[2]
+    expected += t[3] / np.sqrt(2) * np.asarray(network.linear) @ (s * x)
+    np.testing.assert_allclose(network(jnp.asarray(x)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("inputs", "width"), [(1, 20), (40, 20), (5, 200)])
+def test_the_prior_of_functions_has_the_same_size_whatever_the_network(inputs, width):
+    recipe = MLP((width, width), "tanh", prior="learned")
+    x = jax.random.normal(jax.random.key(9), (inputs,))
+    outputs = [float(random_network(recipe, inputs, 1, seed)(x)[0]) for seed in range(200)]
+    assert 0.5 < np.median(np.abs(outputs)) < 2
+
+
+def test_an_input_whose_scale_is_small_has_no_influence():
+    network = random_network(MLP((6,), prior="learned", linear=True), 3, 1)
+    network = eqx.tree_at(lambda one: one.scales.inputs, network, jnp.array([0.0, -30.0, 1.0]))
+    slope = jax.grad(lambda x: network(x)[0])(jnp.array([0.5, 0.5, 0.5]))
+    assert abs(slope[1]) < 1e-8 < min(abs(slope[0]), abs(slope[2]))
+
+
+def test_scales_start_at_one_so_that_the_start_is_that_of_fixed_scales():
+    key = jax.random.key(3)
+    learned, unit = (
+        MLP((7, 5), "silu", prior=prior).build((4,), 1, key=key) for prior in ("learned", "unit")
+    )
+    for mine, theirs, fan_in in zip(learned.weights, unit.weights, (4, 7, 5), strict=True):
+        np.testing.assert_allclose(mine / np.sqrt(fan_in), theirs, rtol=1e-6)
+    assert all((np.asarray(leaf) == 0).all() for leaf in jax.tree.leaves(learned.scales))
+
+
+def test_a_linear_part_adds_to_the_outputs():
+    network = MLP((3,), linear=True).build((2,), 1, key=jax.random.key(0))
+    with_slope = eqx.tree_at(lambda one: one.linear, network, jnp.array([[2.0, -1.0]]))
+    x = jnp.array([0.4, 0.7])
+    np.testing.assert_allclose(with_slope(x) - network(x), 2 * 0.4 - 0.7, rtol=1e-5)
+
+
+def test_an_unknown_prior_is_refused():
+    with pytest.raises(ValueError, match="prior"):
+        MLP((5,), prior="horseshoe")
+
+
+def test_networks_with_scales_stack():
+    keys = jax.random.split(jax.random.key(0), 3)
+    stacked = build_networks(MLP((5,), prior="learned", linear=True), (4,), 2, keys)
+    assert stacked.weights.scales.inputs.shape == (3, 4)

@@ -1,0 +1,44 @@
+"""The noise that draws of the variance network stand for."""
+
+import jax
+import numpy as np
+import pytest
+
+from tests.support.arrays import networks
+from vebnn import MLP
+from vebnn.strategies.cooperative.noise import Noise
+
+SCALE = np.array([1e-3, 20.0])
+
+
+@pytest.fixture
+def x(rng):
+    return rng.normal(size=(6, 3)).astype(np.float32)
+
+
+def by_hand(draws, x):
+    """Return the variance of every draw, (draws, rows, outputs)."""
+    found = []
+    for number in range(3):
+        layers = jax.tree.map(lambda leaf, number=number: leaf[number], draws).weights
+        hidden = np.tanh(x @ layers.weights[0].T + layers.biases[0])
+        raw = hidden @ layers.weights[1].T + layers.biases[1]
+        shape, rate = np.split(np.log1p(np.exp(raw)), 2, axis=1)
+        found.append(shape / rate * SCALE)
+    return np.array(found)
+
+
+def test_the_aleatoric_variance_is_the_mean_over_draws(x):
+    draws = networks(MLP((5,), "tanh"), 3, 4, count=3)
+    noise = Noise(draws, SCALE, np.int32(1), np.zeros((1, 2)), "gamma_rate")
+    expected = by_hand(draws, x).mean(0)
+    np.testing.assert_allclose(noise.variance(x), expected, rtol=1e-3)
+    np.testing.assert_allclose([noise(row) for row in x], expected, rtol=1e-3)
+
+
+def test_the_noise_that_step_3_is_given_is_the_inverse_of_the_mean_precision(x):
+    draws = networks(MLP((5,), "tanh"), 3, 4, count=3)
+    noise = Noise(draws, SCALE, np.int32(1), np.zeros((1, 2)), "gamma_rate")
+    expected = 1 / (1 / by_hand(draws, x)).mean(0)
+    np.testing.assert_allclose(noise.inverse_precision(x), expected, rtol=1e-3)
+    assert (noise.inverse_precision(x) < noise.variance(x)).all()

@@ -1,0 +1,63 @@
+"""Step 2 with draws of the variance network."""
+
+import jax
+import numpy as np
+import pytest
+
+from tests.support.arrays import networks, residuals
+from vebnn import MLP, PSGLD
+from vebnn.strategies.cooperative.residuals import unit_of
+from vebnn.strategies.cooperative.variance_sampling import sample_variance
+from vebnn.training import SILENT
+
+NETWORK = MLP((8,), "tanh", prior="learned")
+ENGINE = PSGLD(num_samples=40, burn_in=1_500, thinning=25, num_chains=4, step_size=5e-3)
+
+
+def sample(x, squared, scale=None, offset=0.0, network=NETWORK):
+    data = residuals(x, squared, offset=offset)
+    return sample_variance(
+        jax.random.key(1),
+        networks(network, x.shape[1], 1, count=4),
+        "gamma_half",
+        data,
+        ENGINE,
+        scale=unit_of(data, rescaled=True) if scale is None else scale,
+        stage=SILENT,
+    )
+
+
+def test_constant_noise_has_the_posterior_of_an_integral_over_its_logarithm(rng):
+    # A linear network on inputs of zero is its bias: log σ² ~ N(0, 1), a posterior in one dimension.
+    squared = 1.5 * rng.normal(size=(12, 1)) ** 2
+    found = sample(np.zeros((12, 1)), squared, scale=np.ones(1), network=MLP(()))
+    grid = np.linspace(-5, 5, 4_001)
+    log_density = -0.5 * grid**2 - 6 * grid - 0.5 * squared.sum() * np.exp(-grid)
+    density = np.exp(log_density - log_density.max())
+    density /= density.sum()
+    x = np.zeros((1, 1), np.float32)
+    assert found.noise.variance(x).item() == pytest.approx((density * np.exp(grid)).sum(), rel=0.12)
+    precision = (density * np.exp(-grid)).sum()
+    assert found.noise.inverse_precision(x).item() == pytest.approx(1 / precision, rel=0.12)
+
+
+def test_few_rows_of_constant_noise_bend_it_little():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(60, 4))
+    std = np.sqrt(sample(x, rng.normal(size=(60, 1)) ** 2).noise.variance(x.astype(np.float32)))
+    assert std.std() / std.mean() < 0.2
+
+
+def test_noise_that_changes_with_x_is_found():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1.7, 1.7, (400, 2))
+    std = np.exp(0.6 * x[:, :1])
+    found = np.sqrt(sample(x, (std * rng.normal(size=std.shape)) ** 2).noise.variance(np.float32(x)))
+    assert np.mean(np.abs(found - std) / std) < 0.12
+
+
+def test_only_what_exceeds_the_offset_is_noise():
+    rng = np.random.default_rng(5)
+    x = rng.uniform(-1, 1, (2_000, 1))
+    found = sample(x, rng.normal(0, 2, x.shape) ** 2, offset=3.0).noise.variance(np.float32(x))
+    assert found.mean() == pytest.approx(1.0, rel=0.2)

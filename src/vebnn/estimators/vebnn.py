@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.estimators.regressor import Regressor, checked_rates
+from vebnn.core.arguments import require_one_of, require_rates, require_whole
+from vebnn.estimators.regressor import Regressor
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.strategies.cooperative import Cooperative
@@ -92,5 +92,5 @@ class VeBNNRegressor(Regressor):
         require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
         require_one_of("variance_loss", self.variance_loss, tuple(VARIANCE_HEADS))
         self._check_common("mean_training", "variance_training")
-        rates = checked_rates(self.learning_rates)
+        rates = require_rates(self.learning_rates)
         return self._settings(Cooperative, num_rows, learning_rates=rates)

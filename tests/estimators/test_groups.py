@@ -123,8 +123,9 @@ def _interrupt(*_):
     raise KeyboardInterrupt
 
 
-def test_repeats_in_every_row_still_fit(rng):
-    # One condition, measured forty times: no split is possible, as with a single row.
-    y = rng.normal(5, 2, 40)
-    model = quick(**BRIEF).fit(np.ones((40, 1)), y)
-    assert np.isfinite(model.predict_distribution(np.ones((1, 1))).std).all()
+@pytest.mark.parametrize("num_inputs", [1, 2])
+def test_rows_of_one_or_two_conditions_are_split_one_by_one(num_inputs, splits, rng):
+    X = (np.arange(40) % num_inputs)[:, None].astype(float)
+    quick(**BRIEF).fit(X, rng.normal(size=40))
+    assert sorted(np.bincount(splits[0].fold)) == [13, 13, 14]
+    assert len(splits[0].set_aside) == 8

@@ -93,7 +93,8 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
             noise beyond it is learned.
           groups: ``(rows,)``, a label for each row. Rows of one group (specimen, patient) fall into the
-            same fold and on the same side of every split. Rows with identical inputs always do.
+            same fold and on the same side of every split. So do rows with identical inputs, if there
+            are at least three different inputs.
           X_val: rows for early stopping and validation NLL; never trained on.
           y_val: their targets.
           y_std_val: known std of their measurement error, like ``y_std``.

@@ -16,6 +16,10 @@ from vebnn.core.types import Dataset
 from vebnn.estimators.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
 from vebnn.networks import MLP
 
+# With fewer distinct inputs, a network that has not seen one of them knows nothing of their effect:
+# rows are then split one by one, also where inputs repeat.
+FEWEST_INPUTS = 3
+
 
 class ArrayChecks(BaseEstimator):
     """The part of an estimator that checks and standardises arrays."""
@@ -142,7 +146,8 @@ def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndar
     counts, used = has_weight(weight), input_weight(weight, X) > 0
     inputs = np.where(used.reshape(used.shape + (1,) * (X.ndim - used.ndim)), X, 0)[counts]
     if groups is None:
-        return number_groups(inputs)
+        same = number_groups(inputs)
+        return same if same.max() + 1 >= FEWEST_INPUTS else np.arange(len(same))
     labels = np.asarray(groups, object)
     if labels.shape != X.shape[:1]:
         raise ValueError(

@@ -1,7 +1,7 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -36,10 +36,22 @@ class EncodedTable:
 
     def fingerprints(self) -> np.ndarray:
         """Return a 64-bit number for each row of inputs and targets; equal rows have equal numbers."""
-        # Adding zero turns −0 into 0, which is the same number in other bits.
-        rows = np.hstack([self.matrix.to_numpy(), self.observed]).astype("<f8") + 0.0
-        digests = (hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
-        return np.frombuffer(b"".join(digests), "<u8")
+        return _of_numbers(np.hstack([self.matrix.to_numpy(), self.observed]))
+
+    def input_fingerprints(self) -> np.ndarray:
+        """Return the same of the inputs alone."""
+        return _of_numbers(self.matrix.to_numpy())
+
+
+def _of_numbers(rows: np.ndarray) -> np.ndarray:
+    # Adding zero turns −0 into 0, which is the same number in other bits.
+    return fingerprints(row.tobytes() for row in rows.astype("<f8") + 0.0)
+
+
+def fingerprints(contents: Iterable[bytes]) -> np.ndarray:
+    """Return a 64-bit number for each content; equal contents have equal numbers."""
+    digests = (hashlib.blake2b(content, digest_size=8).digest() for content in contents)
+    return np.frombuffer(b"".join(digests), "<u8")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from vebnn import (
     GRU,
     MAP,
+    MCLMC,
     MLP,
     NUTS,
     PSGLD,
@@ -37,6 +38,7 @@ SMALL: dict[str, Any] = {
     "sgld": SGLD(**_BATCHES, pilot=20),
     "psgld": PSGLD(**_BATCHES),
     "sghmc": SGHMC(**_BATCHES, pilot=20),
+    "mclmc": MCLMC(**(_CHAINS | {"burn_in": 30})),
     "nuts": NUTS(**(_CHAINS | {"burn_in": 30, "max_tree_depth": 4})),
 }
 

@@ -37,7 +37,8 @@ def fit(
         list[str] | None, typer.Option(help="Column of numbers that are categories; may be repeated.")
     ] = None,
     inference: Annotated[
-        str, typer.Option(help="Engine: psgld, ensemble, mc_dropout, bbb, sgld, sghmc, nuts or map.")
+        str,
+        typer.Option(help="Engine: psgld, mclmc, ensemble, mc_dropout, bbb, sgld, sghmc, nuts or map."),
     ] = "psgld",
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")

@@ -9,6 +9,7 @@ from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
+from vebnn.inference.mclmc import MCLMC
 from vebnn.inference.nuts import NUTS
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
@@ -22,6 +23,7 @@ ENGINES: dict[str, type[Engine]] = {
     "sgld": SGLD,
     "sghmc": SGHMC,
     "psgld": PSGLD,
+    "mclmc": MCLMC,
     "nuts": NUTS,
     "map": MAP,
 }
@@ -29,6 +31,7 @@ ENGINES: dict[str, type[Engine]] = {
 __all__ = [
     "ENGINES",
     "MAP",
+    "MCLMC",
     "NUTS",
     "PSGLD",
     "SGHMC",

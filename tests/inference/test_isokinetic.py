@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from blackjax.mcmc import integrators
 
-from vebnn.inference.isokinetic import Particle, kick, move, random_direction, refresh
+from vebnn.inference.isokinetic import Particle, kick, move, refresh
 
 SIZE = 7
 PRECISION = np.diag(np.linspace(0.5, 30, SIZE)) + 0.3
@@ -19,6 +19,10 @@ def log_density(position: jax.Array) -> jax.Array:
 
 def potential(position: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jax.value_and_grad(lambda place: -log_density(place))(position)
+
+
+def random_direction(key: jax.Array, size: int) -> jax.Array:
+    return refresh(key, jnp.zeros(size), jnp.float32(1e-3))
 
 
 def particle(seed: int) -> Particle:

@@ -28,7 +28,7 @@ class Particle(NamedTuple):
     """A point of a path."""
 
     position: Array
-    momentum: Array  # of length 1, in units of ``scale``
+    momentum: Array  # of length 1, in units of ``scale``; zero before it has a direction
     potential: Array  # U
     gradient: Array
 
@@ -78,13 +78,9 @@ def move(
 def refresh(key: Key, momentum: Array, time: Array) -> Array:
     """Turn the momentum at random; after a ``time`` of 1, the memory of its direction is e⁻¹.
 
-    With ν² = (exp(2 time) − 1)/d, u ← (u + ν z)/|u + ν z|, z standard normal.
+    With ν² = (exp(2 time) − 1)/d, u ← (u + ν z)/|u + ν z|, z standard normal. A momentum of
+    zero gets a random direction.
     """
     strength = jnp.sqrt(jnp.expm1(2 * time) / momentum.size)
     turned = momentum + strength * standard_normal(key, momentum.size)
     return turned / jnp.linalg.norm(turned)
-
-
-def random_direction(key: Key, size: int) -> Array:
-    """Return a vector of length 1."""
-    return refresh(key, jnp.zeros(size), jnp.float32(1))

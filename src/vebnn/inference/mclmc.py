@@ -14,7 +14,7 @@ from vebnn.core.arguments import require_number
 from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.evaluation import BLOCK_ROWS
 from vebnn.inference.full_data import FullDataSampler, where
-from vebnn.inference.isokinetic import Particle, Potential, move, random_direction, refresh
+from vebnn.inference.isokinetic import Particle, Potential, move, refresh
 from vebnn.networks import Network
 from vebnn.training import Objective, all_rows, scale_of_rows
 from vebnn.training.batches import NO_ROW, batch_shape, take, with_spare_rows
@@ -206,12 +206,11 @@ class _Chain(eqx.Module):
 
     def begin(self, data: tuple[AnyDataset, Array], run: tuple[Key, Params]) -> MCLMCState:
         key, params = run
-        key, key_direction = jax.random.split(key)
         position, _ = ravel_pytree(params)
-        momentum = random_direction(key_direction, position.size)
+        at_rest = jnp.zeros_like(position)
         return MCLMCState(
             key=key,
-            particle=Particle(position, momentum, *self.potential(data[0])(position)),
+            particle=Particle(position, at_rest, *self.potential(data[0])(position)),
             step_size=StepSize.start(jnp.float32(math.log(FIRST_STEP * math.sqrt(position.size)))),
             spread=Spread.start(position),
             scale=jnp.ones_like(position),
@@ -228,16 +227,16 @@ class _Chain(eqx.Module):
         renewals = np.asarray([round(share * settings.burn_in) for share in RENEWALS], np.int32)
 
         def step(state: MCLMCState) -> MCLMCState:
-            key, key_turn, key_other = jax.random.split(state.key, 3)
+            key, key_turn = jax.random.split(state.key)
             before, size = state.particle, jnp.exp(state.step_size.log)
             dimension = before.position.size
             length = settings.decoherence_length * math.sqrt(dimension)
             turned = before._replace(momentum=refresh(key_turn, before.momentum, size / length))
             after, error = move(potential, turned, state.scale, size)
             finite = jnp.isfinite(error) & jnp.all(jnp.isfinite(after.gradient))
-            # A failed step is not taken; the next one goes in another direction.
-            other = before._replace(momentum=random_direction(key_other, dimension))
-            particle = where(finite, after, other)
+            # A failed step is not taken; the next one goes in a random direction.
+            stay = before._replace(momentum=jnp.zeros_like(before.momentum))
+            particle = where(finite, after, stay)
             ratio = jnp.where(finite, error**2 / (dimension * settings.energy_variance), CLIP)
             ratio = jnp.minimum(ratio, CLIP)
             burning = state.step < settings.burn_in

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SGLD,
         BayesByBackprop,
         Ensemble,
+        Laplace,
         MCDropout,
     )
     from vebnn.networks import GRU, MLP
@@ -42,6 +43,7 @@ __all__ = [
     "BayesByBackprop",
     "Ensemble",
     "JointRegressor",
+    "Laplace",
     "MCDropout",
     "MixtureRegressor",
     "Prediction",

@@ -7,6 +7,7 @@ Every engine is one file with one frozen dataclass, whose fields are its setting
 from vebnn.inference.bbb import BayesByBackprop
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.ensemble import Ensemble
+from vebnn.inference.laplace import Laplace
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.mclmc import MCLMC
@@ -25,6 +26,7 @@ ENGINES: dict[str, type[Engine]] = {
     "psgld": PSGLD,
     "mclmc": MCLMC,
     "nuts": NUTS,
+    "laplace": Laplace,
     "map": MAP,
 }
 
@@ -39,6 +41,7 @@ __all__ = [
     "BayesByBackprop",
     "Engine",
     "Ensemble",
+    "Laplace",
     "MCDropout",
     "Posterior",
     "Problem",

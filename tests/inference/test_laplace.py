@@ -105,6 +105,7 @@ def test_spread_grows_away_from_the_rows() -> None:
     np.testing.assert_allclose(moments(pool_chains(posterior.draws), x).variance, spread, rtol=1e-2)
 
 
+@pytest.mark.usefixtures("quick_compilation")
 def test_sequences_and_a_saved_model(tmp_path) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, 5, 2))

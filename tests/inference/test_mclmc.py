@@ -8,10 +8,11 @@ from tests.support.linear import assert_predictions, flatten
 from tests.support.resuming import assert_resumes
 from vebnn.core.types import NoisyDataset
 from vebnn.inference import MCLMC, mclmc
+from vebnn.inference.engine import Budget
 from vebnn.inference.isokinetic import Particle
 from vebnn.inference.mclmc import Spread, StepSize
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.training import SILENT, Objective, TrainingDiverged
+from vebnn.training import SILENT, Objective, Training, TrainingDiverged
 
 SHORT = MCLMC(num_samples=3, burn_in=25, thinning=2, num_chains=2)
 
@@ -111,6 +112,12 @@ def test_a_network_of_one_parameter_is_refused() -> None:
 def test_gradients_by_name_are_bounded() -> None:
     lengths = [MCLMC.for_rows(rows).num_transitions for rows in (10, 1_000, 4_000, 10**6)]
     assert lengths == [2_000, 2_000, 980, 490]
+
+
+def test_a_budget_of_epochs_is_one_of_gradients() -> None:
+    chains = {"num_samples": 7, "burn_in": 20, "thinning": 1, "batch_size": 3}
+    budget = Budget(Training(2), chains, Training(2))
+    assert MCLMC.for_budget(budget) == MCLMC(7, burn_in=10, thinning=1, num_chains=1)
 
 
 @pytest.mark.parametrize("setting", ["energy_variance", "decoherence_length"])

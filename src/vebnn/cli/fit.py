@@ -38,7 +38,9 @@ def fit(
     ] = None,
     inference: Annotated[
         str,
-        typer.Option(help="Engine: psgld, mclmc, ensemble, mc_dropout, bbb, sgld, sghmc, nuts or map."),
+        typer.Option(
+            help="Engine: psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, nuts or map."
+        ),
     ] = "psgld",
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")

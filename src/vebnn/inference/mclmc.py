@@ -12,6 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number
 from vebnn.core.types import AnyDataset, Array, Key, Params
+from vebnn.inference.engine import Budget
 from vebnn.inference.evaluation import BLOCK_ROWS
 from vebnn.inference.full_data import FullDataSampler, where
 from vebnn.inference.isokinetic import Particle, Potential, move, refresh
@@ -141,6 +142,12 @@ class MCLMC(FullDataSampler):
         """
         share = max(0.25, 1 / scale_of_rows(num_rows))
         return cls(40, round(1_000 * share), round(25 * share), 6)
+
+    @classmethod
+    def for_budget(cls, budget: Budget) -> "MCLMC":
+        """Return a sampler with as many gradients as the experiment's chains; a step takes two."""
+        burn_in, thinning = (max(1, budget.chains[name] // 2) for name in ("burn_in", "thinning"))
+        return cls(budget.chains["num_samples"], burn_in, thinning, budget.chains.get("num_chains", 1))
 
     def check(self, network: Network, x: Array) -> None:
         """Refuse a network of one parameter: its momentum has no direction to turn to.

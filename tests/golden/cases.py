@@ -35,13 +35,13 @@ SMALL: dict[str, Any] = {
     "map": MAP(SHORT),
     "ensemble": Ensemble(3, SHORT),
     "mc_dropout": MCDropout(5, SHORT),
-    "laplace": Laplace(5, training=SHORT),
     "bbb": BayesByBackprop(4, 2, training=SHORT),
     "sgld": SGLD(**_BATCHES, pilot=20),
     "psgld": PSGLD(**_BATCHES),
     "sghmc": SGHMC(**_BATCHES, pilot=20),
-    "mclmc": MCLMC(**(_CHAINS | {"burn_in": 30})),
     "nuts": NUTS(**(_CHAINS | {"burn_in": 30, "max_tree_depth": 4})),
+    "mclmc": MCLMC(**(_CHAINS | {"burn_in": 30})),
+    "laplace": Laplace(5, training=SHORT),
 }
 
 

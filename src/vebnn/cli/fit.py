@@ -44,7 +44,10 @@ def fit(
         bool, typer.Option("--group-as-input", help="Use the group column as an input, too.")
     ] = False,
     inference: Annotated[
-        str, typer.Option(help="Engine: psgld, ensemble, mc_dropout, bbb, sgld, sghmc, nuts or map.")
+        str,
+        typer.Option(
+            help="Engine: psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, nuts or map."
+        ),
     ] = "psgld",
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")

@@ -26,8 +26,9 @@ class VeBNNRegressor(Regressor):
       variance_network: the network that learns the noise; two outputs for each target, one if
         ``variance_loss`` is ``"nll"``, ``"beta_nll"`` or ``"natural"``.
       inference: ``"psgld"``, ``"ensemble"``, ``"map"``, ``"mc_dropout"``, ``"bbb"``, ``"sgld"``,
-        ``"sghmc"``, ``"nuts"``, or a configured engine such as ``PSGLD(num_chains=8)``. The default
-        network has a dropout rate of 0.1 for MC dropout, else none.
+        ``"sghmc"``, ``"mclmc"``, ``"nuts"``, ``"laplace"``, or a configured engine such as
+        ``PSGLD(num_chains=8)``. The default network has a dropout rate of 0.1 for MC dropout, else
+        none.
       rounds: how often Steps 2 and 3 are run (K of Algorithm 1).
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).

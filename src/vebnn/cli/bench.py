@@ -17,6 +17,7 @@ Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
 ]
+Preset = Annotated[str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")]
 
 bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
 
@@ -85,9 +86,7 @@ def bench_uci(
         ),
     ] = "VeBNN (pSGLD)",
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 5,
-    preset: Annotated[
-        str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")
-    ] = "standard",
+    preset: Preset = "standard",
     backend: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
     engine: Annotated[str | None, typer.Option(hidden=True)] = None,  # the former name of --backend
     jobs: Jobs = None,
@@ -118,6 +117,34 @@ def bench_uci(
     summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
     print_lines(console, f"Rows: {out}")
+
+
+@bench.command("truth")
+def bench_truth(
+    problems: Annotated[
+        str, typer.Option(help="Names of problems, separated by commas; all by default.")
+    ] = "",
+    methods: Annotated[
+        str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGLD),NGBoost,bde".')
+    ] = "",
+    seeds: Seeds = 5,
+    preset: Preset = "standard",
+    jobs: Jobs = None,
+    out: RowsFile = Path("results/truth.jsonl"),
+) -> None:
+    """Compare mean, noise and epistemic intervals with the truth, on problems where it is known."""
+    from vebnn.bench.comparison.reading import results_of
+    from vebnn.bench.experiments import truth
+    from vebnn.bench.pages.truth import truth_summary, truth_tables
+    from vebnn.bench.render.terminal import print_lines, print_sheet
+
+    console = Console()
+    rows = truth.bench_truth(
+        listed(problems), listed(methods), seeds, out, console, preset=preset, jobs=jobs
+    )
+    for sheet in truth_summary(truth_tables(results_of(rows))):
+        print_sheet(sheet, console)
+    print_lines(console, f"Rows: {out}; vebnn bench page writes a page of them")
 
 
 @bench.command("plasticity")
@@ -166,7 +193,8 @@ def bench_active(seeds: Seeds = 20, out: RowsFile = Path("results/active.jsonl")
 @bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")
 def bench_table(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci or plasticity.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth or plasticity."),
     ],
     out: Annotated[
         Path | None,
@@ -203,6 +231,22 @@ def bench_table(
     print_document(summary.document(paper=paper is True), Console())
     if written:
         typer.echo(f"Written: {', '.join(map(str, written))}")
+
+
+@bench.command("page")
+def bench_page(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench truth.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],
+    preset: Annotated[
+        str | None, typer.Option(help="Only rows that were made with this preset.")
+    ] = None,
+) -> None:
+    """Write the page of an experiment from its rows, without a fit."""
+    from vebnn.bench.comparison.reading import read_results
+    from vebnn.bench.pages.writing import write_page
+
+    for path in write_page(read_results(files, preset=preset), out):
+        typer.echo(f"Written: {path}")
 
 
 def _whole(option: str, numbers: str) -> list[int]:

@@ -84,7 +84,9 @@ def results_of(rows: Sequence[Row]) -> Results:
 
 
 def _with_dataset(row: Row) -> Row:
-    """Name the data set of plasticity rows: material and number of paths; a repeat is a split."""
+    """Name the data set: material and number of paths, or problem; a repeat or seed is a split."""
+    if "problem" in row:
+        return {"dataset": row["problem"], "split": row.get("seed"), **row}
     if "material" not in row:
         return row
     name = f"material {row['material']}, {row.get('num_paths')} paths"
@@ -96,7 +98,7 @@ def _checked(row: Row, where: str) -> Row:
         if not isinstance(row.get(field), str):
             raise ValueError(
                 f"{where} must have the name of a {field}. Got {row.get(field)!r}. "
-                f"The tables are made of rows of vebnn bench uci or plasticity."
+                f"The tables are made of rows of vebnn bench uci, truth or plasticity."
             )
     if row.get("skipped"):
         return row

@@ -2,38 +2,23 @@
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 
 from rich.console import Console
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from vebnn.bench.baselines import BASELINES
+from vebnn.bench.experiments.queue import method_names, queue
 from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.forecasts import scores
-from vebnn.bench.methods import ALL
 from vebnn.bench.render.terminal import print_lines
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
 from vebnn.core.arguments import require_whole
-from vebnn.core.devices import available_cores
 from vebnn.core.workers import spread
 from vebnn.datasets.uci import load_uci
 from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
-_PAPER_ENGINES = ("Ensembles", "MC-Dropout", "BBB", "pSGLD")
-
-GROUPS: dict[str, tuple[str, ...]] = {
-    "all": (*ALL, *BASELINES),
-    # The rows of the paper's tables.
-    "paper": (
-        *("ME (MSE)", "MVE (β-NLL=1.0)", "MVE (Natural)", "Evidential"),
-        *(f"{kind} ({name})" for kind in ("MVE", "VeBNN") for name in _PAPER_ENGINES),
-    ),
-    "baselines": tuple(BASELINES),
-    "peers": tuple(BASELINES),  # the former name of the group
-}
 
 
 def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
@@ -67,8 +52,7 @@ def bench_uci(
     ``"baselines"``. A data set without a file is skipped, and its row gives the reason.
     """
     require_whole("splits", num_splits, 1)
-    wanted = [one for name in methods for one in GROUPS.get(name.casefold(), (name,))]
-    names = list(dict.fromkeys(find_forecaster(name, preset)[0] for name in wanted))
+    names = method_names(methods, preset)
     if not datasets or not names:
         raise ValueError(
             "The benchmark needs at least one data set and one method. "
@@ -85,16 +69,7 @@ def bench_uci(
         for method in names:
             if (name, method) not in recorded:
                 file.append({"dataset": name, "method": method, "split": 0, "skipped": why})
-    programs = list(product(present, names))
-    at_once = jobs or available_cores()
-    # Neighbours in the queue are different programs: workers compile them side by side, and later find
-    # each other's in the compilation cache.
-    cases = [
-        {"dataset": dataset, "method": method, "split": split}
-        for start in range(0, len(programs), at_once)
-        for split in range(num_splits)
-        for dataset, method in programs[start : start + at_once]
-    ]
+    cases = queue("dataset", present, names, "split", range(num_splits), jobs)
     workers = partial(spread, backend=backend, jobs=jobs, scheduler=scheduler)
     return run_cases(file, cases, partial(score_split, preset), console, workers)
 

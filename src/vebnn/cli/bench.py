@@ -1,12 +1,16 @@
 """``vebnn bench …``: the numbers this project claims."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from vebnn.cli.groups import listed, new_group
+
+if TYPE_CHECKING:
+    from vebnn.bench.render.sheet import Sheet
 
 Methods = Annotated[
     str, typer.Option(help="Names of methods; those of the paper's figures by default.")
@@ -18,6 +22,9 @@ Jobs = Annotated[
     int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
 ]
 Preset = Annotated[str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")]
+TableMethods = Annotated[
+    str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGLD),NGBoost,bde".')
+]
 
 bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
 
@@ -124,9 +131,7 @@ def bench_truth(
     problems: Annotated[
         str, typer.Option(help="Names of problems, separated by commas; all by default.")
     ] = "",
-    methods: Annotated[
-        str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGLD),NGBoost,bde".')
-    ] = "",
+    methods: TableMethods = "",
     seeds: Seeds = 5,
     preset: Preset = "standard",
     jobs: Jobs = None,
@@ -136,15 +141,32 @@ def bench_truth(
     from vebnn.bench.comparison.reading import results_of
     from vebnn.bench.experiments import truth
     from vebnn.bench.pages.truth import truth_summary, truth_tables
-    from vebnn.bench.render.terminal import print_lines, print_sheet
 
-    console = Console()
     rows = truth.bench_truth(
-        listed(problems), listed(methods), seeds, out, console, preset=preset, jobs=jobs
+        listed(problems), listed(methods), seeds, out, console := Console(), preset=preset, jobs=jobs
     )
-    for sheet in truth_summary(truth_tables(results_of(rows))):
-        print_sheet(sheet, console)
-    print_lines(console, f"Rows: {out}; vebnn bench page writes a page of them")
+    _print_sheets(truth_summary(truth_tables(results_of(rows))), out, console)
+
+
+@bench.command("replicates")
+def bench_replicates(
+    datasets: Annotated[
+        str, typer.Option(help="crossed-barrel, p3ht, perovskite, separated by commas; all by default.")
+    ] = "",
+    methods: TableMethods = "",
+    preset: Preset = "standard",
+    jobs: Jobs = None,
+    out: RowsFile = Path("results/replicates.jsonl"),
+) -> None:
+    """Compare noise with the scatter of repeated measurements, on conditions that are held out."""
+    from vebnn.bench.comparison.reading import results_of
+    from vebnn.bench.experiments import replicates
+    from vebnn.bench.pages.replicates import replicates_sheets
+
+    rows = replicates.bench_replicates(
+        listed(datasets), listed(methods), out, console := Console(), preset=preset, jobs=jobs
+    )
+    _print_sheets(replicates_sheets(results_of(rows)), out, console)
 
 
 @bench.command("plasticity")
@@ -235,7 +257,9 @@ def bench_table(
 
 @bench.command("page")
 def bench_page(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench truth.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench truth or replicates.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],
     preset: Annotated[
         str | None, typer.Option(help="Only rows that were made with this preset.")
@@ -247,6 +271,14 @@ def bench_page(
 
     for path in write_page(read_results(files, preset=preset), out):
         typer.echo(f"Written: {path}")
+
+
+def _print_sheets(sheets: "Sequence[Sheet]", rows: Path, console: Console) -> None:
+    from vebnn.bench.render.terminal import print_lines, print_sheet
+
+    for sheet in sheets:
+        print_sheet(sheet, console)
+    print_lines(console, f"Rows: {rows}; vebnn bench page writes a page of them")
 
 
 def _whole(option: str, numbers: str) -> list[int]:

@@ -57,7 +57,7 @@ def test_limits_are_checked_with_means_over_seeds() -> None:
 
 
 def test_the_page_has_averages_and_marks_the_worst_problem() -> None:
-    page = truth_page(results_of(rows()))
+    page = truth_page(results_of(rows())).text
     averages = page.partition("## Averages")[2].partition("## Limits")[0]
     (ours,) = [line for line in averages.splitlines() if line.startswith("| VeBNN (pSGLD)")]
     assert "0.50<br>0.70, steps" in ours

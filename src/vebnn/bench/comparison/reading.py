@@ -30,15 +30,16 @@ class Results:
 
     def scores(self, field: str, method: str, dataset: str) -> pandas.Series:
         """Return the known values of a field by split, in order: sums then agree to the last bit."""
-        rows = (row for row in self._cell(method, dataset) if row.get(field) is not None)
+        rows = (row for row in self.rows_of(method, dataset) if row.get(field) is not None)
         return pandas.Series({row["split"]: row[field] for row in rows}, dtype=float).sort_index()
 
     def why_skipped(self, method: str, dataset: str) -> str | None:
         """Return why a method has no numbers on a data set, if a row says it."""
-        reasons = [str(row["skipped"]) for row in self._cell(method, dataset) if row.get("skipped")]
+        reasons = [str(row["skipped"]) for row in self.rows_of(method, dataset) if row.get("skipped")]
         return reasons[-1] if reasons else None
 
-    def _cell(self, method: str, dataset: str) -> list[Row]:
+    def rows_of(self, method: str, dataset: str) -> list[Row]:
+        """Return the rows of a method on a data set."""
         return [row for row in self.rows if row["method"] == method and row["dataset"] == dataset]
 
 

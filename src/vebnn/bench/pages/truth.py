@@ -7,6 +7,7 @@ from vebnn.bench.comparison.measures import usual_metrics
 from vebnn.bench.comparison.metric_sheet import metric_sheet
 from vebnn.bench.comparison.metric_table import MetricTable, compare
 from vebnn.bench.comparison.reading import Results
+from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.truth_limits import has_ours, limits_sheet
 from vebnn.bench.render.markdown import sheet_as_markdown
 from vebnn.bench.render.sheet import Sheet, cells
@@ -62,12 +63,12 @@ def truth_summary(tables: Mapping[str, MetricTable]) -> list[Sheet]:
     return [averages, *([limits_sheet(tables)] if has_ours(tables) else [])]
 
 
-def truth_page(results: Results) -> str:
-    """Return the Markdown of the page."""
+def truth_page(results: Results) -> Page:
+    """Return the page."""
     tables = truth_tables(results)
     columns = [metric_sheet(table, worst=True) for table in tables.values()]
     sheets = map(sheet_as_markdown, [*truth_summary(tables), *columns, problems_sheet()])
-    return "\n\n".join([TEXT.strip(), f"Rows: {results.origin}.", *sheets]) + "\n"
+    return Page("\n\n".join([TEXT.strip(), f"Rows: {results.origin}.", *sheets]) + "\n")
 
 
 def problems_sheet() -> Sheet:

@@ -4,14 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vebnn.bench.comparison.reading import Results
+from vebnn.bench.pages.page import Page
+from vebnn.bench.pages.replicates import replicates_page
 from vebnn.bench.pages.truth import truth_page
+from vebnn.plots import save_figure
 from vebnn.serialization.files import write_bytes
 
-PAGES: dict[str, Callable[[Results], str]] = {"truth": truth_page}
+PAGES: dict[str, Callable[[Results], Page]] = {"truth": truth_page, "replicates": replicates_page}
 
 
 def write_page(results: Results, path: Path) -> list[Path]:
-    """Write the page of some results; return the files.
+    """Write the page of some results, with its figures; return the files.
 
     Raises:
       ValueError: if the rows are of an experiment without a page.
@@ -21,5 +24,8 @@ def write_page(results: Results, path: Path) -> list[Path]:
             f"There is a page for rows of vebnn bench {', '.join(PAGES)}. Got rows of "
             f"{results.experiment!r}; vebnn bench table makes tables of them."
         )
-    write_bytes(path, PAGES[results.experiment](results).encode())
-    return [path]
+    page = PAGES[results.experiment](results)
+    folder = path.with_suffix("")
+    figures = [save_figure(figure, folder, name)[0] for name, figure in page.figures.items()]
+    write_bytes(path, page.text.encode())
+    return [path, *figures]

@@ -42,7 +42,8 @@ def test_right_epistemic_std_covers_95_percent_of_condition_means(
     share = repeats.mean_coverage(predicted, np.full(num, epistemic))
     assert lowest < share < 0.955
     if epistemic:
-        assert repeats.mean_coverage(predicted, np.full(num, 0.2 * epistemic)) < share
+        # A third of the epistemic std covers less, if the standard error does not hide it.
+        assert (repeats.mean_coverage(predicted, np.full(num, epistemic / 3)) < 0.9) == (epistemic >= 1)
 
 
 def test_mean_coverage_by_hand() -> None:

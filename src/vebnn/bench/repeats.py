@@ -73,8 +73,8 @@ class Repeats(NamedTuple):
         The true mean is not known: ȳ has a standard error s/√n, and s is from few repeats. The
         interval is m̂ ± t √(ê² + s²/n), with t the quantile of Student's t with the degrees of freedom
         of Welch (1947) and Satterthwaite (1946), ν = (ê² + s²/n)² / ((s²/n)² / (n − 1)). It is exact
-        if either part is zero. Where ê is a third of s/√n, a correct ê covers 0.87 with two repeats, 0.92
-        with three and 0.94 with four (simulated). Where s/√n is much larger than ê, the share says
+        if either part is zero. Where ê is a third of s/√n, a correct ê covers 0.87 with two repeats,
+        0.92 with three and 0.94 with four (simulated). Where s/√n is much larger than ê, the share says
         little about ê.
         """
         error = self.scatter**2 / self.num_repeats

@@ -48,7 +48,9 @@ def test_another_file_and_an_unknown_name_are_refused(
     monkeypatch.setenv("VEBNN_DATA", str(tmp_path))
     (tmp_path / "replicates").mkdir()
     (tmp_path / "replicates" / "p3ht.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=f"its SHA-256 must be {SOURCES['p3ht'].sha256}"):
+    with pytest.raises(
+        ValueError, match=f"has been changed: its SHA-256 must be {SOURCES['p3ht'].sha256}"
+    ):
         load_replicates("p3ht")
     with pytest.raises(ValueError, match="The `name` must be one of 'crossed-barrel'"):
         load_replicates("barrel")

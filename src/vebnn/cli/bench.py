@@ -93,6 +93,12 @@ def bench_uci(
         ),
     ] = "VeBNN (pSGLD)",
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 5,
+    standard: Annotated[
+        bool,
+        typer.Option(
+            "--standard", help="Take the splits from the 20 standard 90/10 splits of the literature."
+        ),
+    ] = False,
     preset: Preset = "standard",
     backend: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
     engine: Annotated[str | None, typer.Option(hidden=True)] = None,  # the former name of --backend
@@ -100,7 +106,10 @@ def bench_uci(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
     ] = None,
-    out: RowsFile = Path("results/uci.jsonl"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File of rows; results/uci.jsonl or uci-standard.jsonl by default."),
+    ] = None,
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
     from vebnn.bench.comparison.measures import usual_metrics
@@ -110,20 +119,22 @@ def bench_uci(
     from vebnn.bench.render.terminal import print_document, print_lines
 
     console = Console()
+    path = out or Path("results/uci-standard.jsonl" if standard else "results/uci.jsonl")
     uci.bench_uci(
         listed(datasets),
         splits,
-        out,
+        path,
         console,
         methods=listed(methods),
         preset=preset,
+        standard_splits=standard,
         backend=engine or backend,
         jobs=jobs,
         scheduler=scheduler,
     )
-    summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
+    summary = summarise(read_results([path], preset=preset), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
-    print_lines(console, f"Rows: {out}")
+    print_lines(console, f"Rows: {path}")
 
 
 @bench.command("truth")
@@ -258,7 +269,10 @@ def bench_table(
 @bench.command("page")
 def bench_page(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench truth or replicates.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Rows of vebnn bench truth, replicates or uci --standard."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],
     preset: Annotated[

@@ -5,16 +5,13 @@ collected by Liang et al. (2021), "Benchmarking the performance of Bayesian opti
 experimental materials science domains"; their files are in the public repository below.
 """
 
-import os
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas
-import pooch
 
 from vebnn.core.arguments import require_one_of
-from vebnn.datasets.uci import FOLDER_VARIABLE
+from vebnn.datasets.own_files import find_own_file
 
 REPOSITORY = "https://github.com/PV-Lab/Benchmarking"
 
@@ -64,19 +61,13 @@ def load_replicates(name: str) -> Replicates:
       ValueError: if the name is unknown, or the file has another checksum.
     """
     require_one_of("name", name, tuple(SOURCES))
-    source, inside, folder = SOURCES[name], f"replicates/{name}.csv", os.environ.get(FOLDER_VARIABLE)
-    path = Path(folder or "", inside)
-    if not folder or not path.is_file():
-        looked = f"{path} does not exist" if folder else f"{FOLDER_VARIABLE} is not set"
-        raise FileNotFoundError(
-            f"The {name} set was not found, because {looked}: save datasets/{source.upstream} of "
-            f"{REPOSITORY} as {inside} in a folder, and set {FOLDER_VARIABLE} to that folder."
-        )
-    if pooch.file_hash(path) != source.sha256:
-        raise ValueError(
-            f"The file {path} is not the {name} set of {REPOSITORY}: its SHA-256 must be "
-            f"{source.sha256}; save the file again."
-        )
+    source = SOURCES[name]
+    path = find_own_file(
+        f"replicates/{name}.csv",
+        f"The {name} set was",
+        f"datasets/{source.upstream} of {REPOSITORY}",
+        source.sha256,
+    )
     table = pandas.read_csv(path, encoding="utf-8-sig")  # one of the files has a byte order mark
     X, y = table.to_numpy(float)[:, :-1], table.to_numpy(float)[:, -1]
     _, condition = np.unique(X, axis=0, return_inverse=True)

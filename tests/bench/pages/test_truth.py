@@ -75,7 +75,5 @@ def test_a_page_is_written_for_known_experiments(tmp_path: Path) -> None:
     path = tmp_path / "pages" / "truth.md"
     assert write_page(results_of(rows()), path) == [path]
     assert path.read_text().startswith("# Known mean and noise")
-    with pytest.raises(
-        ValueError, match=r"There is a page for rows of vebnn bench .*Got rows of 'toy'"
-    ):
+    with pytest.raises(ValueError, match=r"There are pages for rows of .*Got rows of 'toy'"):
         write_page(results_of([{**rows()[0], "experiment": "toy"}]), path)

@@ -6,11 +6,17 @@ from pathlib import Path
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.replicates import replicates_page
+from vebnn.bench.pages.standard_splits import standard_splits_page
 from vebnn.bench.pages.truth import truth_page
 from vebnn.plots import save_figure
 from vebnn.serialization.files import write_bytes
 
-PAGES: dict[str, Callable[[Results], Page]] = {"truth": truth_page, "replicates": replicates_page}
+# By the experiment of the rows.
+PAGES: dict[str, Callable[[Results], Page]] = {
+    "truth": truth_page,
+    "replicates": replicates_page,
+    "uci standard": standard_splits_page,
+}
 
 
 def write_page(results: Results, path: Path) -> list[Path]:
@@ -21,7 +27,7 @@ def write_page(results: Results, path: Path) -> list[Path]:
     """
     if results.experiment not in PAGES:
         raise ValueError(
-            f"There is a page for rows of vebnn bench {', '.join(PAGES)}. Got rows of "
+            f"There are pages for rows of the experiments {', '.join(PAGES)}. Got rows of "
             f"{results.experiment!r}; vebnn bench table makes tables of them."
         )
     page = PAGES[results.experiment](results)

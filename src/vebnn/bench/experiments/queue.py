@@ -1,13 +1,18 @@
-"""Which methods a comparison runs, and in which order."""
+"""Which methods a comparison runs, in which order and on how many cores."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from itertools import product
+from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from vebnn.bench.baselines import require_package
 from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.methods import ALL
 from vebnn.bench.results import Row
 from vebnn.core.devices import available_cores
+from vebnn.training import TrainingDiverged
 
 _PAPER_ENGINES = ("Ensembles", "MC-Dropout", "BBB", "pSGLD")
 # Without bde, which needs an environment of its own, and with one Gaussian process.
@@ -37,6 +42,20 @@ def method_names(methods: Sequence[str], preset: str) -> list[str]:
     for name in names:
         require_package(name)
     return names
+
+
+def one_core(score: Callable[..., Row]) -> Callable[..., Row]:
+    """Run a score on one core, because other workers have the others; a diverged fit is skipped."""
+
+    @wraps(score)
+    def run(*arguments: Any, **case: Any) -> Row:
+        try:
+            with threadpool_limits(1):
+                return score(*arguments, **case)
+        except TrainingDiverged as diverged:
+            return {"skipped": str(diverged)}
+
+    return run
 
 
 def queue(

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from sklearn.model_selection import GroupKFold
-from threadpoolctl import threadpool_limits
 
-from vebnn.bench.experiments.queue import method_names, queue
+from vebnn.bench.experiments.queue import method_names, one_core, queue
 from vebnn.bench.experiments.truth import DEFAULT_METHODS
 from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.forecasts import Forecast, scores
@@ -17,7 +16,6 @@ from vebnn.bench.repeats import Predicted, Repeats
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
 from vebnn.core.workers import spread
 from vebnn.datasets.replicates import SOURCES, load_replicates
-from vebnn.training import TrainingDiverged
 
 NUM_SPLITS = 5
 
@@ -50,16 +48,13 @@ def _listed(parts: Repeats | Predicted) -> dict[str, list[float] | None]:
     }
 
 
+@one_core
 def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
     """Fit a method without the conditions of a split; return its scores on them."""
     data = load_replicates(dataset)
     tested = held_out(data.condition, split)
     _, forecaster = find_forecaster(method, preset)
-    try:
-        with threadpool_limits(1):  # other workers have the other cores
-            forecast = forecaster(data.X[~tested], data.y[~tested], data.X[tested], split)
-    except TrainingDiverged as diverged:
-        return {"skipped": str(diverged)}
+    forecast = forecaster(data.X[~tested], data.y[~tested], data.X[tested], split)
     return score_repeats(forecast, data.y[tested], data.condition[tested])
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from threadpoolctl import threadpool_limits
 
-from vebnn.bench.experiments.queue import method_names, queue
+from vebnn.bench.experiments.queue import method_names, one_core, queue
 from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.forecasts import Forecast, central_interval
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
@@ -16,7 +15,6 @@ from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.workers import spread
 from vebnn.datasets.truth import PROBLEMS, load_truth
 from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
-from vebnn.training import TrainingDiverged
 
 NUM_TEST = 2_000
 NUM_OUTSIDE = 1_000
@@ -61,16 +59,12 @@ def score_truth(
     }
 
 
+@one_core
 def score_problem(preset: str, problem: str, method: str, seed: int) -> Row:
     """Fit a method to the data of one seed of a problem; return the numbers of its row."""
     data = load_truth(problem, NUM_TEST, NUM_OUTSIDE, random_state=seed)
     _, forecaster = find_forecaster(method, preset)
-    try:
-        with threadpool_limits(1):  # other workers have the other cores
-            new = np.concatenate([data.X_test, data.X_outside])
-            forecast = forecaster(data.X, data.y, new, seed)
-    except TrainingDiverged as diverged:
-        return {"skipped": str(diverged)}
+    forecast = forecaster(data.X, data.y, np.concatenate([data.X_test, data.X_outside]), seed)
     return score_truth(
         forecast.rows(slice(NUM_TEST)),
         forecast.rows(slice(NUM_TEST, None)),

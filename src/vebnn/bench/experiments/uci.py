@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from sklearn.model_selection import train_test_split
-from threadpoolctl import threadpool_limits
 
-from vebnn.bench.experiments.queue import method_names, queue
+from vebnn.bench.experiments.queue import method_names, one_core, queue
 from vebnn.bench.experiments.uci_settings import find_forecaster
 from vebnn.bench.forecasts import scores
 from vebnn.bench.render.terminal import print_lines
@@ -18,35 +17,28 @@ from vebnn.core.arguments import require_whole
 from vebnn.core.workers import spread
 from vebnn.datasets.standard_splits import NUM_SPLITS, load_standard
 from vebnn.datasets.uci import load_uci
-from vebnn.training import TrainingDiverged
 
 TEST_SHARE = 0.2
 STANDARD = "uci standard"  # the experiment of rows on standard splits
 
 
+@one_core
 def score_split(preset: str, dataset: str, method: str, split: int) -> Row:
     """Fit a method to 80 % of the rows; return its scores on the others; ``split`` is the seed."""
     data = load_uci(dataset)
-    parts = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
-    return _score(preset, method, parts, split)
+    X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
+    _, forecaster = find_forecaster(method, preset)
+    return scores(forecaster(X, y, X_test, split), y_test)
 
 
+@one_core
 def score_standard_split(preset: str, dataset: str, method: str, split: int) -> Row:
     """Fit a method to 90 % of the rows; return its scores on those of a standard split."""
     data, splits = load_standard(dataset)
     tested = np.isin(np.arange(len(data.X)), splits[split])
-    parts = [data.X[~tested], data.X[tested], data.y[~tested], data.y[tested]]
-    return _score(preset, method, parts, split)
-
-
-def _score(preset: str, method: str, parts: Sequence[np.ndarray], seed: int) -> Row:
-    X, X_test, y, y_test = parts
     _, forecaster = find_forecaster(method, preset)
-    try:
-        with threadpool_limits(1):  # other workers have the other cores
-            return scores(forecaster(X, y, X_test, seed), y_test)
-    except TrainingDiverged as diverged:
-        return {"skipped": str(diverged)}
+    forecast = forecaster(data.X[~tested], data.y[~tested], data.X[tested], split)
+    return scores(forecast, data.y[tested])
 
 
 def bench_uci(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from vebnn.bench.repeats import Repeats
 from vebnn.plots.style import BLACK, BLUE, GREY, legend_below, styled_figure
@@ -28,6 +29,8 @@ def plot_repeats(panels: Mapping[str, Mapping[str, tuple[np.ndarray, Repeats]]])
                 _draw(axes, *found)
                 axes.set(xscale="log", yscale="log", title=method, **limits)
                 axes.title.set_fontsize(10)
+                for axis in (axes.xaxis, axes.yaxis):
+                    axis.set_minor_formatter(NullFormatter())
             line[0].set_ylabel(f"{dataset}\nscatter of repeats")
             for axes in line[len(methods) :]:
                 axes.set_axis_off()
@@ -39,7 +42,7 @@ def plot_repeats(panels: Mapping[str, Mapping[str, tuple[np.ndarray, Repeats]]])
 
 def _draw(axes: Axes, noise_std: np.ndarray, repeats: Repeats) -> None:
     seen = repeats.scatter > 0  # a logarithmic scale has no place for equal repeats
-    style: dict[str, Any] = {"color": GREY, "alpha": 0.45, "linewidths": 0, "s": 9}
+    style: dict[str, Any] = {"color": GREY, "alpha": 0.45, "linewidths": 0, "s": 9, "rasterized": True}
     axes.scatter(noise_std[seen], repeats.scatter[seen], label="a condition", **style)
     axes.axline((1, 1), slope=1, color=BLACK, linewidth=1, linestyle="--", label="equal")
     centres = binned(noise_std, repeats)
@@ -63,9 +66,9 @@ def _limits(methods: Mapping[str, tuple[np.ndarray, Repeats]]) -> dict[str, tupl
     noises = np.concatenate([noise for noise, _ in methods.values()])
     scatters = np.concatenate([repeats.scatter for _, repeats in methods.values()])
     low = np.quantile(scatters[scatters > 0], 0.02)
-    # At least a decade, so that a constant noise has ticks.
+    # At least two decades, so that every panel has ticks with numbers.
     middle, reach = np.sqrt(noises.min() * noises.max()), np.sqrt(noises.max() / noises.min())
-    reach = max(1.3 * reach, np.sqrt(10))
+    reach = max(1.3 * reach, 10)
     return {
         "xlim": (float(middle / reach), float(middle * reach)),
         "ylim": (float(low / 1.3), float(max(noises.max(), scatters.max()) * 1.3)),

@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -10,6 +11,7 @@ from vebnn.datasets.toy import load_toy
 
 @pytest.mark.parametrize("name", BASELINES)
 @threadpool_limits.wrap(limits=1)
+@jax.numpy_rank_promotion("allow")  # as outside of the tests; bde needs it
 def test_baselines_predict_mean_and_variance_in_the_units_of_y(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,10 @@ def write_page(results: Results, path: Path) -> list[Path]:
         )
     page = PAGES[results.experiment](results)
     folder = path.with_suffix("")
-    figures = [save_figure(figure, folder, name)[0] for name, figure in page.figures.items()]
+    figures = []
+    for name, figure in page.figures.items():
+        png, svg = save_figure(figure, folder, name)
+        svg.unlink()  # clouds of points are large as SVG
+        figures.append(png)
     write_bytes(path, page.text.encode())
     return [path, *figures]

@@ -1,10 +1,51 @@
-"""Limit on the size of a request, applied while it is read."""
+"""Limits of a request, applied before anything is made of it."""
+
+import re
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-TOO_LARGE = 413
+from vebnn.tabular.errors import TableError
+
+TOO_LARGE, BAD_REQUEST = 413, 400
+MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
+MAX_UNKNOWN = 100  # names of fields that the model does not know
+
+
+class Limits(NamedTuple):
+    """The size of the largest request."""
+
+    rows: int = MAX_ROWS
+    bytes: int = MAX_BYTES
+
+    def check_rows(self, num_rows: int) -> None:
+        """Raise 413 if there are more rows."""
+        if num_rows > self.rows:
+            detail = f"A request may have at most {self.rows:,} rows. Send them in parts."
+            raise HTTPException(TOO_LARGE, detail)
+
+    def check_csv(self, content: bytes, num_known: int) -> None:
+        """Raise 413 or TableError by counting lines and separators, before a table is made.
+
+        A short file can be a large table: every row has as many cells as the header.
+        """
+        text = content.strip()
+        # "\r\n", "\n" and "\r" end a line. A line break inside quotes counts, too.
+        self.check_rows(text.count(b"\n") + text.count(b"\r") - text.count(b"\r\n"))
+        header = re.split(rb"[\r\n]", text, maxsplit=1)[0]
+        if max(header.count(b","), header.count(b";")) >= num_known + MAX_UNKNOWN:
+            raise too_many_unknown()
+
+
+def too_many_unknown(row: int | None = None) -> TableError:
+    """Return the error for more than ``MAX_UNKNOWN`` different unknown fields."""
+    return TableError(
+        f"A request may have at most {MAX_UNKNOWN} different fields that the model does not know. "
+        f"Leave them out; GET /model lists those it knows.",
+        row=row,
+    )
 
 
 class LimitBody:

@@ -28,7 +28,7 @@ def read_keys(path: Path) -> tuple[str, ...]:
         if len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
             # The key itself must not get into a log.
             raise ValueError(
-                f"A key in --api-key-file must have at least {SHORTEST_KEY} characters, all ASCII and no "
+                f"A key in --api-key-file must have at least {SHORTEST_KEY} characters, all ASCII, no "
                 f"space. Key {number} in {path} has {len(key)}; make one with: openssl rand -hex 32."
             )
     return keys

@@ -49,7 +49,7 @@ class TimedConnection(H11Protocol):
     def resume_writing(self) -> None:
         """Stop waiting: the client has read."""
         super().resume_writing()
-        self._taking = _cancelled(self._taking)
+        self._taking = _cancel(self._taking)
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection, also if the client has not read its last answer."""
@@ -66,7 +66,7 @@ class TimedConnection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
-        self._arriving, self._taking = _cancelled(self._arriving), _cancelled(self._taking)
+        self._arriving, self._taking = _cancel(self._arriving), _cancel(self._taking)
         super().connection_lost(exc)
 
     def _expect_request(self) -> None:
@@ -75,9 +75,10 @@ class TimedConnection(H11Protocol):
 
     def _forget_if_arrived(self) -> None:
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._arriving = _cancelled(self._arriving)
+            self._arriving = _cancel(self._arriving)
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     if timer is not None:
         timer.cancel()
+    return None

@@ -17,13 +17,13 @@ MAX_UNKNOWN = 100  # names of fields that the model does not know
 class Limits(NamedTuple):
     """The size of the largest request."""
 
-    rows: int = MAX_ROWS
-    bytes: int = MAX_BYTES
+    max_rows: int = MAX_ROWS
+    max_bytes: int = MAX_BYTES
 
     def check_rows(self, num_rows: int) -> None:
         """Raise 413 if there are more rows."""
-        if num_rows > self.rows:
-            detail = f"A request may have at most {self.rows:,} rows. Send them in parts."
+        if num_rows > self.max_rows:
+            detail = f"A request may have at most {self.max_rows:,} rows. Send them in parts."
             raise HTTPException(TOO_LARGE, detail)
 
     def check_csv(self, content: bytes, num_known: int) -> None:

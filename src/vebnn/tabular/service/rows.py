@@ -5,8 +5,8 @@ Nothing here may hold Python's global lock for long, because ``/health`` waits f
 
 import math
 from json import JSONDecodeError, JSONDecoder
-from json.decoder import JSONArray
-from json.scanner import py_make_scanner
+from json.decoder import JSONArray  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Annotated, Any, NamedTuple
 
 import pandas
@@ -142,7 +142,7 @@ class _Scan:
     def decode(self, body: bytes) -> Any:
         """Return the content of a body."""
         # NaN and Infinity are read, so that they can be refused with the name of their field.
-        decoder = JSONDecoder(object_pairs_hook=self._object, parse_int=_whole)
+        decoder: Any = JSONDecoder(object_pairs_hook=self._object, parse_int=_whole)
         if len(body) > FAST_BYTES:
             decoder.parse_array = self._array
             decoder.scan_once = py_make_scanner(decoder)

@@ -38,10 +38,8 @@ class ServiceSettings(NamedTuple):
 
     def app_of(self, model: TableModel) -> FastAPI:
         """Return the service of a model."""
-        limits, keys, hosts = self.limits, self.api_keys, self.allow_hosts
-        return create_app(
-            model, max_rows=limits.rows, max_bytes=limits.bytes, api_keys=keys, allow_hosts=hosts
-        )
+        keys, hosts = self.api_keys, self.allow_hosts
+        return create_app(model, **self.limits._asdict(), api_keys=keys, allow_hosts=hosts)
 
 
 def new_server(app: FastAPI, settings: ServiceSettings) -> uvicorn.Server:

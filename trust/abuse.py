@@ -77,7 +77,7 @@ def corpus(row: Row, number: str, text: str) -> list[Abuse]:
     found = [Abuse(name, request_of("POST", "/predict", body)) for name, body in bodies.items()]
     found += [
         Abuse(
-            "too many rows", request_of("POST", "/predict", with_rows(['{"a":[]}'] * 100_000)), (413,)
+            "too many rows", request_of("POST", "/predict", with_rows(['{"a":0}'] * 100_000)), (413,)
         ),
         Abuse("too many bytes", request_of("POST", "/predict", "x" * 5_000_001), (413,)),
         Abuse("JSON as text", request_of("POST", "/predict", "{}", "text/plain"), (415,)),

@@ -75,6 +75,4 @@ def stop(service: Service) -> Shutdown:
     for client in clients:
         client.close()
     _, left = psutil.wait_procs(processes, timeout=1)
-    # uvicorn logs one line for each request that is no HTTP.
-    kept = [line for line in complaint.splitlines() if "Invalid HTTP request received" not in line]
-    return Shutdown(seconds, len(left), "\n".join(kept))
+    return Shutdown(seconds, len(left), complaint)

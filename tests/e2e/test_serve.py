@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -83,6 +84,27 @@ def test_abuse_neither_stops_health_nor_takes_memory(alloys_model: Path) -> None
             target=lambda: httpx.post(f"{address}/predict", json=large, timeout=60).raise_for_status()
         )
         assert slowest_health(address, predict) < 1
+
+
+def test_large_bodies_wait_outside_of_the_memory(alloys_model: Path) -> None:
+    size = 4_500_000
+    head = f"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n".encode()
+    with serve_command(alloys_model) as (address, process):
+        before = memory(process.pid)
+        port = int(address.rpartition(":")[2])
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        left = dict.fromkeys(clients, head + b" " * (size - 1))  # all but the last byte
+        for client in clients:
+            client.setblocking(False)
+        for _ in range(50):
+            for client in clients:
+                with suppress(BlockingIOError):
+                    left[client] = left[client][client.send(left[client]) :]
+            time.sleep(0.01)
+        assert memory(process.pid) - before < 120 * MEGABYTE  # 60 bodies are 270
+        assert httpx.post(f"{address}/predict", json={"rows": [ROW]}, timeout=60).status_code == 200
+        for client in clients:
+            client.close()
 
 
 def test_workers_share_the_port_and_end_together(alloys_model: Path, tmp_path: Path) -> None:

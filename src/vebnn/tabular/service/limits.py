@@ -1,6 +1,8 @@
 """Limits of a request, applied before anything is made of it."""
 
+import asyncio
 import re
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
@@ -11,6 +13,7 @@ from vebnn.tabular.errors import TableError
 
 TOO_LARGE, BAD_REQUEST = 413, 400
 MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
+LARGE_BYTES, LARGE_AT_ONCE = 64_000, 8
 MAX_UNKNOWN = 100  # names of fields that the model does not know
 
 
@@ -49,18 +52,25 @@ def too_many_unknown(row: int | None = None) -> TableError:
 
 
 class LimitBody:
-    """Refuse bodies of more than ``max_bytes``, with or without a Content-Length."""
+    """Refuse bodies of more than ``max_bytes``, and take few large ones at a time.
+
+    Otherwise many clients could fill the memory with bodies that wait for their turn.
+    """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self.app, self.max_bytes = app, max_bytes
+        self.large_bodies = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on and count its bytes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if announced.isdigit() and int(announced) > self.max_bytes:
+        headers = dict(scope["headers"])
+        length = self.max_bytes if b"transfer-encoding" in headers else 0
+        announced = headers.get(b"content-length", b"")
+        length = int(announced) if announced.isdigit() else length
+        if length > self.max_bytes:
             await JSONResponse({"detail": self._detail()}, TOO_LARGE)(scope, receive, send)
             return
         seen = 0
@@ -73,7 +83,8 @@ class LimitBody:
                 raise HTTPException(TOO_LARGE, self._detail())
             return message
 
-        await self.app(scope, counted, send)
+        async with self.large_bodies if length > LARGE_BYTES else nullcontext():
+            await self.app(scope, counted, send)
 
     def _detail(self) -> str:
         return f"The body must have at most {self.max_bytes:,} bytes. Send fewer rows at a time."

@@ -4,10 +4,11 @@ Nothing here may hold Python's global lock for long, because ``/health`` waits f
 """
 
 import math
+from collections.abc import Callable
 from json import JSONDecodeError, JSONDecoder
-from json.decoder import JSONArray  # type: ignore[attr-defined]
+from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import pandas
 from pydantic import (
@@ -28,6 +29,7 @@ from vebnn.tabular.service.limits import MAX_UNKNOWN, Limits, too_many_unknown
 # Python's fast scanner keeps the lock: about 20 ms for the worst body of this size.
 FAST_BYTES = 100_000
 LONGEST_WHOLE = 300  # digits; a double ends at 308
+_Scanner = Callable[[str, int], Any]
 _TYPES = (bool, int, float, str, type(None))
 
 
@@ -132,7 +134,11 @@ def read_rows(body: bytes, encoder: TableEncoder, limits: Limits) -> RequestedRo
 
 
 class _Scan:
-    """One pass over JSON that ends as soon as a limit is passed."""
+    """One pass over JSON that ends as soon as a limit is passed.
+
+    Long bodies are scanned by the part of ``json`` that is written in Python: between any two of its
+    steps, another thread can run.
+    """
 
     def __init__(self, known: frozenset[str], limits: Limits) -> None:
         self.known, self.limits = known | PredictRequest.model_fields.keys(), limits
@@ -144,7 +150,7 @@ class _Scan:
         # NaN and Infinity are read, so that they can be refused with the name of their field.
         decoder: Any = JSONDecoder(object_pairs_hook=self._object, parse_int=_whole)
         if len(body) > FAST_BYTES:
-            decoder.parse_array = self._array
+            decoder.parse_array, decoder.parse_object = self._scan_rows, self._scan_row
             decoder.scan_once = py_make_scanner(decoder)
         try:
             return decoder.decode(body.decode())
@@ -166,16 +172,37 @@ class _Scan:
                 message = "A field's name must be valid Unicode, but has half of a surrogate pair."
                 raise InvalidBody.at(("rows", self.num_objects - 1), message)
             self.unknown[name] = None
-        if len(self.unknown) > MAX_UNKNOWN:
-            raise too_many_unknown(self.num_objects - 1)
+            if len(self.unknown) > MAX_UNKNOWN:
+                raise too_many_unknown(self.num_objects - 1)
         return row
 
-    def _array(self, *arguments: Any) -> Any:
+    def _scan_rows(self, start: tuple[str, int], scan: _Scanner) -> Any:
+        """Scan an array, which must be the only one, and hold objects."""
         self.num_arrays += 1
         if self.num_arrays > 1:
-            message = "A row must be an object, and a cell a number, text, true, false or null."
-            raise InvalidBody.at(("rows", self.num_objects), message)
-        return JSONArray(*arguments)
+            self._refuse_row()
+
+        def scan_row(text: str, at: int) -> Any:
+            if text[at : at + 1] != "{":
+                self._refuse_row()
+            return scan(text, at)
+
+        return JSONArray(start, scan_row)
+
+    def _scan_row(self, start: tuple[str, int], strict: bool, scan: _Scanner, *more: Any) -> Any:
+        """Scan an object, up to its largest number of fields."""
+        fields = iter(range(len(self.known) + MAX_UNKNOWN))
+
+        def scan_cell(text: str, at: int) -> Any:
+            if next(fields, None) is None:
+                raise too_many_unknown(self.num_objects)
+            return scan(text, at)
+
+        return JSONObject(start, strict, scan_cell, *more)
+
+    def _refuse_row(self) -> NoReturn:
+        message = "A row must be an object, and a cell a number, text, true, false or null."
+        raise InvalidBody.at(("rows", self.num_objects), message)
 
 
 def _whole(digits: str) -> float:

@@ -1,20 +1,24 @@
 """The process, or the processes, that answer on one port."""
 
 import gc
+import logging
 import multiprocessing
 import os
 import signal
 import socket
 import sys
 import threading
+import time
 from functools import partial
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.supervisors import Multiprocess
 
+from vebnn.core.workers import interrupts_blocked
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.service.app import create_app
 from vebnn.tabular.service.connections import REQUEST_SECONDS, TimedConnection
@@ -22,8 +26,8 @@ from vebnn.tabular.service.limits import Limits
 
 # Answers under way are finished; connections end themselves before.
 _STOPPING_SECONDS = 6
-_STARTING_SECONDS = 120  # of a worker: importing JAX on a busy machine takes long
-_START_FAILED = 3  # uvicorn's code for a worker that would fail again
+_REPLACING_SECONDS = 1  # before a worker that died is replaced
+_CANNOT_START = 3  # exit code of a worker that would fail again
 # Default 5 ms: with a prediction under way, the event loop would wait as long after every system call.
 _SWITCH_SECONDS = 0.0005
 
@@ -44,47 +48,85 @@ class ServiceSettings(NamedTuple):
 
 def new_server(app: FastAPI, settings: ServiceSettings) -> uvicorn.Server:
     """Return a server of this process."""
-    return uvicorn.Server(_configuration(app, settings))
-
-
-def run_here(app: FastAPI, settings: ServiceSettings, listener: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
-    _stay_responsive()
-    new_server(app, settings).run(sockets=[listener])
-
-
-def run_workers(folder: Path, settings: ServiceSettings, listener: socket.socket, workers: int) -> None:
-    """Serve from several processes, which share the port, until Ctrl-C or SIGTERM.
-
-    Each loads the model; one that dies is replaced.
-    """
-    app = partial(_app_of_worker, folder, settings)
-    several = {"factory": True, "workers": workers, "timeout_worker_healthcheck": _STARTING_SECONDS}
-    Multiprocess(_configuration(app, settings, **several), sockets=[listener]).run()
-
-
-def _configuration(app: Any, settings: ServiceSettings, **more: Any) -> uvicorn.Config:
-    return uvicorn.Config(
+    config = uvicorn.Config(
         app,
         http=cast("Any", partial(TimedConnection, seconds=settings.seconds)),
         ws="none",
         lifespan="off",
-        log_level="warning",
+        log_level="error",
         access_log=False,
         timeout_graceful_shutdown=_STOPPING_SECONDS,
-        **more,
     )
+    return uvicorn.Server(config)
 
 
-def _app_of_worker(folder: Path, settings: ServiceSettings) -> FastAPI:
+def run_here(app: FastAPI, settings: ServiceSettings, listener: socket.socket) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    # A client's mistakes are told to the client.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    # What is loaded stays: without this, the garbage collector searches it now and then, for 0.1 s.
+    gc.collect()
+    gc.freeze()
+    new_server(app, settings).run(sockets=[listener])
+
+
+def run_workers(folder: Path, settings: ServiceSettings, listener: socket.socket, number: int) -> None:
+    """Serve from several processes, which share the port, until Ctrl-C or SIGTERM.
+
+    Each loads the model. One that dies is replaced.
+
+    Raises:
+      ChildProcessError: if a worker cannot start.
+    """
+
+    def start() -> BaseProcess:
+        # This process decides what Ctrl-C does.
+        with interrupts_blocked():
+            worker = multiprocessing.get_context("spawn").Process(
+                target=_work, args=(folder, settings, listener)
+            )
+            worker.start()
+        return worker
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        workers = [start() for _ in range(number)]
+        while True:
+            wait([worker.sentinel for worker in workers])
+            if any(worker.exitcode == _CANNOT_START for worker in workers):
+                raise ChildProcessError("A worker could not start; its message is above.")
+            time.sleep(_REPLACING_SECONDS)
+            alive = [worker for worker in workers if worker.is_alive()]
+            workers = [*alive, *(start() for _ in range(number - len(alive)))]
+    except KeyboardInterrupt:
+        pass
+    finally:
+        _stop_workers()
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _stop_workers() -> None:
+    workers = multiprocessing.active_children()
+    for worker in workers:
+        worker.terminate()
+    deadline = time.monotonic() + _STOPPING_SECONDS + 2
+    for worker in workers:
+        worker.join(max(0.0, deadline - time.monotonic()))
+        worker.kill()
+
+
+def _work(folder: Path, settings: ServiceSettings, listener: socket.socket) -> None:
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
         app = settings.app_of(TableModel.load(folder))
     except (ValueError, OSError) as error:
         print(f"vebnn: {error}", file=sys.stderr)
-        sys.exit(_START_FAILED)
-    _stay_responsive()
-    return app
+        sys.exit(_CANNOT_START)
+    run_here(app, settings, listener)
 
 
 def _stop_with_parent() -> None:
@@ -92,10 +134,3 @@ def _stop_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _stay_responsive() -> None:
-    """Keep threads and the garbage collector from holding up the event loop."""
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    gc.collect()
-    gc.freeze()  # what is loaded stays: do not search it again and again

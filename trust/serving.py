@@ -74,5 +74,5 @@ def stop(service: Service) -> Shutdown:
     seconds = time.monotonic() - start
     for client in clients:
         client.close()
-    _, left = psutil.wait_procs(processes, timeout=1)
+    _, left = psutil.wait_procs(processes, timeout=5)
     return Shutdown(seconds, len(left), complaint)

@@ -9,20 +9,11 @@ import pytest
 from httpx import Client
 
 from alloys import alloys
-from tests.support.serving import serving
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.service.app import create_app
 
 FEATURES = ["alloy", "temperature", "ageing", "annealed"]
 ROW = {"alloy": "A356", "temperature": 150, "ageing": 3, "annealed": True}
 MEGABYTE = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def client(alloys_model: Path) -> Iterator[Client]:
-    app = create_app(TableModel.load(alloys_model))
-    with serving(app) as address, Client(base_url=address, timeout=60) as client:
-        yield client
 
 
 @pytest.fixture

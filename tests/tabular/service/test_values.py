@@ -1,24 +1,11 @@
 """Numbers and texts that JSON can carry and a model cannot take: 422 with their field, never 500."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from httpx import Client
 
-from tests.support.serving import serving
-from vebnn.tabular.model import TableModel
-from vebnn.tabular.service.app import create_app
 
 ROW = '"alloy": "A356", "temperature": 150, "ageing": 3, "annealed": true'
 TEMPERATURE, ALLOY = (["body", "rows", 0, name] for name in ("temperature", "alloy"))
-
-
-@pytest.fixture(scope="module")
-def client(alloys_model: Path) -> Iterator[Client]:
-    app = create_app(TableModel.load(alloys_model))
-    with serving(app) as address, Client(base_url=address, timeout=60) as client:
-        yield client
 
 
 def post(client: Client, body: str):

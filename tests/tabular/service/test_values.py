@@ -3,7 +3,6 @@
 import pytest
 from httpx import Client
 
-
 ROW = '"alloy": "A356", "temperature": 150, "ageing": 3, "annealed": true'
 TEMPERATURE, ALLOY = (["body", "rows", 0, name] for name in ("temperature", "alloy"))
 

@@ -105,6 +105,20 @@ class TableEncoder:
         """The median or most frequent value of each column."""
         return {column.name: column.typical for column in self.columns}
 
+    @property
+    def known_names(self) -> frozenset[str]:
+        """Names of all columns of the training table."""
+        names = (column.name for column in self.columns)
+        return frozenset((*names, *self.targets, *self.identifiers, *self.ignored))
+
+    def notices_of_unknown(self, names: Iterable[str]) -> list[str]:
+        """Return a notice about columns that the training table had not, if there are any."""
+        known = self.known_names
+        unknown = [name for name in names if name not in known]
+        if not unknown:
+            return []
+        return [f"Ignored, because the model does not know them: {quoted_list(unknown)}."]
+
     def encode(self, frame: pandas.DataFrame) -> EncodedTable:
         """Turn rows into numbers; ignore unknown columns, with a notice."""
         frame = frame.reset_index(drop=True)
@@ -121,9 +135,7 @@ class TableEncoder:
             values, about = column.encode(frame[column.name])
             parts.append(values)
             notices += about
-        known = {*names, *self.targets, *self.identifiers, *self.ignored}
-        if unknown := [name for name in frame.columns if name not in known]:
-            notices.append(f"Ignored, because the model does not know them: {quoted_list(unknown)}.")
+        notices += self.notices_of_unknown(frame.columns)
         matrix = pandas.DataFrame(np.hstack(parts), columns=self.encoded_names)
         return EncodedTable(self, frame, matrix, tuple(notices))
 

@@ -11,7 +11,18 @@ from vebnn.core import configure as _configure
 
 if TYPE_CHECKING:
     from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor, pad_sequences
-    from vebnn.inference import MAP, NUTS, PSGLD, SGHMC, SGLD, BayesByBackprop, Ensemble, MCDropout
+    from vebnn.inference import (
+        MAP,
+        MCLMC,
+        NUTS,
+        PSGLD,
+        SGHMC,
+        SGLD,
+        BayesByBackprop,
+        Ensemble,
+        Laplace,
+        MCDropout,
+    )
     from vebnn.networks import GRU, MLP
     from vebnn.prediction import Prediction
     from vebnn.training import Training
@@ -23,6 +34,7 @@ _ROOMS = ("prediction", "networks", "training", "inference", "estimators")  # th
 __all__ = [
     "GRU",
     "MAP",
+    "MCLMC",
     "MLP",
     "NUTS",
     "PSGLD",
@@ -31,6 +43,7 @@ __all__ = [
     "BayesByBackprop",
     "Ensemble",
     "JointRegressor",
+    "Laplace",
     "MCDropout",
     "MixtureRegressor",
     "Prediction",

@@ -11,7 +11,7 @@ from tests.support.draws import split_leaves
 from tests.support.settings import SHORT, SMALL_ENGINES, small_engine, small_network
 from vebnn.core.types import NoisyDataset
 from vebnn.inference import ENGINES, Posterior, Problem
-from vebnn.inference.engine import Budget, Engine
+from vebnn.inference.engine import Budget, Engine, PointEngine
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.inference.sampling import ChainSampler
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
@@ -109,7 +109,7 @@ def test_settings_follow_the_budget_of_an_experiment(name: str) -> None:
     assert isinstance(engine, ENGINES[name])
     if isinstance(engine, ChainSampler):
         assert (engine.num_samples, engine.burn_in, engine.thinning) == (7, 2, 3)
-    elif name in ("ensemble", "mc_dropout"):
+    elif name in ("ensemble", "mc_dropout", "laplace"):
         assert engine.training == SHORT
     elif name == "bbb":
         assert engine.training == budget.elbo
@@ -124,10 +124,10 @@ def test_starts_are_as_many_as_the_chains_that_use_them(name: str) -> None:
 def test_a_compared_learning_rate_is_used_by_engines_that_minimise(name: str) -> None:
     engine = small_engine(name)
     other = engine.with_learning_rate(0.123)
-    if engine.needs_likelihood:
-        assert other == engine
-    else:
+    if isinstance(engine, PointEngine):
         assert other == replace(engine, training=replace(SHORT, learning_rate=0.123))
+    else:
+        assert other == engine
 
 
 def test_capabilities(name: str) -> None:

@@ -69,7 +69,7 @@ def test_members_and_chains_are_one_fleet(strategy: str, engine: str) -> None:
     own, shared = split_leaves(posterior.draws)
     for leaf in own:
         assert leaf.shape[:2] == (chains, draws)
-    assert bool(shared) == (engine == "mc_dropout")
+    assert bool(shared) == (engine in ("mc_dropout", "laplace"))
     assert all(np.isfinite(leaf).all() for leaf in own + shared)
     assert posterior.trace.shape[0] == chains
     assert model.fitted_.probe.shape[:2] == (chains, draws)

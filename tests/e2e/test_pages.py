@@ -142,6 +142,18 @@ def test_sliders_and_selects_move_the_prediction(browser: Browser, alloys_model:
     assert watched.complaints == []
 
 
+def test_page_asks_for_the_key(browser: Browser, alloys_model: Path) -> None:
+    key = "0123456789abcdef"
+    page = browser.new_page()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept(key)))
+    with serving(create_app(TableModel.load(alloys_model), api_keys=[key])) as address:
+        page.goto(address)
+        page.wait_for_selector("section.target svg")
+        page.close()
+    assert asked == ["API key"]
+
+
 def test_report_command(call, alloys_model: Path, alloys_csv: Path, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     finished = call("report", str(alloys_model), str(alloys_csv), "--out", str(path), "--json")

@@ -78,7 +78,7 @@ def test_arguments_follow_scikit_learn(check):
 
 
 @pytest.mark.parametrize("loss", ["beta_nll", "evidential"])
-@pytest.mark.parametrize("inference", ["psgld", "sgld", "sghmc", "nuts", "bbb"])
+@pytest.mark.parametrize("inference", ["psgld", "sgld", "sghmc", "mclmc", "nuts", "laplace", "bbb"])
 def test_a_loss_that_is_no_likelihood_is_not_sampled(loss, inference, sine):
     with pytest.raises(
         ValueError, match=f"'{loss}' is no likelihood, so .* has no posterior to sample"

@@ -11,6 +11,7 @@ import numpy as np
 from vebnn import (
     GRU,
     MAP,
+    MCLMC,
     MLP,
     NUTS,
     PSGLD,
@@ -19,6 +20,7 @@ from vebnn import (
     BayesByBackprop,
     Ensemble,
     JointRegressor,
+    Laplace,
     MCDropout,
     MixtureRegressor,
     Training,
@@ -38,6 +40,8 @@ SMALL: dict[str, Any] = {
     "psgld": PSGLD(**_BATCHES),
     "sghmc": SGHMC(**_BATCHES, pilot=20),
     "nuts": NUTS(**(_CHAINS | {"burn_in": 30, "max_tree_depth": 4})),
+    "mclmc": MCLMC(**(_CHAINS | {"burn_in": 30})),
+    "laplace": Laplace(5, training=SHORT),
 }
 
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from tests.support.linear import assert_predictions, flatten
+from tests.support.resuming import assert_resumes
 from tests.support.settings import quick
 from vebnn.inference import NUTS
 from vebnn.strategies.cooperative.mean import MeanStep
-from vebnn.training import SILENT, Stage
-from vebnn.training.checkpoint import Checkpoint
+from vebnn.training import SILENT
 
 SHORT = NUTS(num_samples=3, burn_in=25, thinning=2, num_chains=2)
 
@@ -40,20 +40,7 @@ def test_trace_is_the_objective_per_row(linear, key: jax.Array) -> None:
 
 
 def test_interrupted_chains_are_resumed_from_their_checkpoint(linear, key, tmp_path) -> None:
-
-    class Impatient(Checkpoint):
-        def report(self, *args) -> None:
-            super().report(*args)
-            raise KeyboardInterrupt
-
-    whole = SHORT.run(key, linear.problem, Stage("Step 3"))
-    broken = Impatient(tmp_path, "same")
-    with pytest.raises(KeyboardInterrupt):
-        SHORT.run(key, linear.problem, Stage("Step 3", broken))
-    broken.close(finished=False)
-    resumed = SHORT.run(key, linear.problem, Stage("Step 3", Checkpoint(tmp_path, "same")))
-    np.testing.assert_array_equal(flatten(whole.draws), flatten(resumed.draws))
-    np.testing.assert_array_equal(whole.trace, resumed.trace)
+    assert_resumes(lambda stage: SHORT.run(key, linear.problem, stage), tmp_path)
 
 
 def test_without_blackjax_there_is_one_sentence_before_training(monkeypatch) -> None:

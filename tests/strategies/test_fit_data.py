@@ -9,7 +9,7 @@ import pytest
 from tests.support.arrays import dataset, networks
 from vebnn import MLP, MCDropout
 from vebnn.inference import Posterior
-from vebnn.strategies.contract import Shapes
+from vebnn.strategies.contract import Rows, Shapes
 from vebnn.strategies.fit_data import FitData, Keys, appended, first
 
 
@@ -22,7 +22,7 @@ def sequences(rng):
 
 def make(data, held_out=None, num_folds=3):
     settings = SimpleNamespace(validation_fraction=0.25)
-    return FitData.make(jax.random.key(0), settings, data, held_out, num_folds)
+    return FitData.make(jax.random.key(0), settings, Rows(data, held_out), num_folds)
 
 
 def test_every_purpose_and_round_has_a_key_of_its_own():
@@ -84,3 +84,12 @@ def test_first_of_some_networks(rng):
     x = rng.normal(size=2).astype(np.float32)
     expected = stacked.weights.weights[0][0] @ x + stacked.weights.biases[0][0]
     np.testing.assert_allclose(first(stacked)(x), expected, rtol=1e-5)
+
+
+def test_there_are_no_more_folds_than_groups(sequences):
+    settings = SimpleNamespace(validation_fraction=0.25)
+    for num_groups, expected in ((12, 4), (3, 3), (1, 0)):
+        rows = Rows(sequences, groups=np.arange(12) % num_groups)
+        made = FitData.make(jax.random.key(0), settings, rows, 4)
+        assert made.num_folds == expected
+        assert len(set(made.split.fold)) == max(expected, 1)

@@ -62,9 +62,11 @@ SMALL_ENGINES: dict[str, tuple[dict[str, Any], tuple[int, int]]] = {
     "ensemble": ({"training": SHORT, "num_members": 3}, (3, 1)),
     "mc_dropout": ({"training": SHORT, "num_samples": 5}, (1, 5)),
     "bbb": ({"training": SHORT, "num_samples": 4, "num_members": 2}, (2, 4)),
+    "laplace": ({"training": SHORT, "num_samples": 5}, (1, 5)),
     "sgld": (_BATCHES | {"pilot": 50}, (2, 4)),
     "psgld": (_BATCHES, (2, 4)),
     "sghmc": (_BATCHES | {"pilot": 50}, (2, 4)),
+    "mclmc": (_CHAINS | {"burn_in": 30}, (2, 4)),
     "nuts": (_CHAINS | {"burn_in": 30, "max_tree_depth": 5}, (2, 4)),
 }
 

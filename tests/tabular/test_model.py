@@ -143,8 +143,8 @@ def test_loading_reads_and_hashes_each_file_once(alloys_model: Path, monkeypatch
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
     description = json.loads((alloys_model / "table.json").read_bytes())
-    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 4}))
-    with pytest.raises(ValueError, match=r"format 4; .* reads formats 1 to 3"):
+    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 5}))
+    with pytest.raises(ValueError, match=r"format 5; .* reads formats 1 to 4"):
         TableModel.load(tmp_path)
 
 

@@ -18,6 +18,38 @@ class Forecast(NamedTuple):
     variance: np.ndarray  # of a new observation: aleatoric and epistemic
     interval: tuple[np.ndarray, np.ndarray] | None = None  # of 95 %; None: the Gaussian's
     notes: Mapping[str, Any] = {}  # copied to the row of results
+    # The aleatoric part of the variance; None: the method does not tell the parts apart.
+    noise_variance: np.ndarray | None = None
+
+    @property
+    def noise_std(self) -> np.ndarray | None:
+        """Std of the noise, or ``None`` if the method does not split its variance."""
+        return None if self.noise_variance is None else np.sqrt(self.noise_variance)
+
+    @property
+    def epistemic_std(self) -> np.ndarray | None:
+        """Std of the mean, or ``None`` if the method has none, as a single network."""
+        if self.noise_variance is None:
+            return None
+        # Rounding can make the difference negative.
+        std = np.sqrt(np.maximum(self.variance - self.noise_variance, 0))
+        return std if std.any() else None
+
+    def total_interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the 95 % interval of new observations."""
+        return self.interval or central_interval(self.mean, np.sqrt(self.variance))
+
+    def rows(self, some: slice | np.ndarray) -> "Forecast":
+        """Return the forecast of some of the rows."""
+        interval = self.interval and (self.interval[0][some], self.interval[1][some])
+        noise = None if self.noise_variance is None else self.noise_variance[some]
+        return Forecast(self.mean[some], self.variance[some], interval, self.notes, noise)
+
+
+def central_interval(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the central 95 % interval of a Gaussian."""
+    half = special.ndtri((1 + LEVEL) / 2) * std
+    return mean - half, mean + half
 
 
 # Takes training inputs, training targets, new inputs and a seed.
@@ -30,8 +62,7 @@ def scores(forecast: Forecast, y: np.ndarray) -> dict[str, Any]:
     The density is Gaussian for every method, as in the paper's TLL.
     """
     mean, variance = forecast.mean, forecast.variance
-    half = special.ndtri((1 + LEVEL) / 2) * np.sqrt(variance)
-    lower, upper = forecast.interval or (mean - half, mean + half)
+    lower, upper = forecast.total_interval()
     return {
         "tll": metrics.log_likelihood(y, mean, variance),
         "rmse": metrics.rmse(y, mean),

@@ -1,12 +1,16 @@
 """``vebnn bench …``: the numbers this project claims."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from vebnn.cli.groups import listed, new_group
+
+if TYPE_CHECKING:
+    from vebnn.bench.render.sheet import Sheet
 
 Methods = Annotated[
     str, typer.Option(help="Names of methods; those of the paper's figures by default.")
@@ -16,6 +20,10 @@ RowsFile = Annotated[Path, typer.Option("--out", help="File of rows, one line pe
 Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
+]
+Preset = Annotated[str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")]
+TableMethods = Annotated[
+    str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGLD),NGBoost,bde".')
 ]
 
 bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
@@ -85,16 +93,23 @@ def bench_uci(
         ),
     ] = "VeBNN (pSGLD)",
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 5,
-    preset: Annotated[
-        str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")
-    ] = "standard",
+    standard: Annotated[
+        bool,
+        typer.Option(
+            "--standard", help="Take the splits from the 20 standard 90/10 splits of the literature."
+        ),
+    ] = False,
+    preset: Preset = "standard",
     backend: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
     engine: Annotated[str | None, typer.Option(hidden=True)] = None,  # the former name of --backend
     jobs: Jobs = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
     ] = None,
-    out: RowsFile = Path("results/uci.jsonl"),
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File of rows; results/uci.jsonl or uci-standard.jsonl by default."),
+    ] = None,
 ) -> None:
     """Compare methods on UCI data sets; vebnn bench table writes the tables to files."""
     from vebnn.bench.comparison.measures import usual_metrics
@@ -104,20 +119,65 @@ def bench_uci(
     from vebnn.bench.render.terminal import print_document, print_lines
 
     console = Console()
+    path = out or Path("results/uci-standard.jsonl" if standard else "results/uci.jsonl")
     uci.bench_uci(
         listed(datasets),
         splits,
-        out,
+        path,
         console,
         methods=listed(methods),
         preset=preset,
+        standard_splits=standard,
         backend=engine or backend,
         jobs=jobs,
         scheduler=scheduler,
     )
-    summary = summarise(read_results([out], preset=preset), usual_metrics("uci"))
+    summary = summarise(read_results([path], preset=preset), usual_metrics("uci"))
     print_document(summary.document(paper=True), console)
-    print_lines(console, f"Rows: {out}")
+    print_lines(console, f"Rows: {path}")
+
+
+@bench.command("truth")
+def bench_truth(
+    problems: Annotated[
+        str, typer.Option(help="Names of problems, separated by commas; all by default.")
+    ] = "",
+    methods: TableMethods = "",
+    seeds: Seeds = 5,
+    preset: Preset = "standard",
+    jobs: Jobs = None,
+    out: RowsFile = Path("results/truth.jsonl"),
+) -> None:
+    """Compare mean, noise and epistemic intervals with the truth, on problems where it is known."""
+    from vebnn.bench.comparison.reading import results_of
+    from vebnn.bench.experiments import truth
+    from vebnn.bench.pages.truth import truth_summary, truth_tables
+
+    rows = truth.bench_truth(
+        listed(problems), listed(methods), seeds, out, console := Console(), preset=preset, jobs=jobs
+    )
+    _print_sheets(truth_summary(truth_tables(results_of(rows))), out, console)
+
+
+@bench.command("replicates")
+def bench_replicates(
+    datasets: Annotated[
+        str, typer.Option(help="crossed-barrel, p3ht, perovskite, separated by commas; all by default.")
+    ] = "",
+    methods: TableMethods = "",
+    preset: Preset = "standard",
+    jobs: Jobs = None,
+    out: RowsFile = Path("results/replicates.jsonl"),
+) -> None:
+    """Compare noise with the scatter of repeated measurements, on conditions that are held out."""
+    from vebnn.bench.comparison.reading import results_of
+    from vebnn.bench.experiments import replicates
+    from vebnn.bench.pages.replicates import replicates_sheets
+
+    rows = replicates.bench_replicates(
+        listed(datasets), listed(methods), out, console := Console(), preset=preset, jobs=jobs
+    )
+    _print_sheets(replicates_sheets(results_of(rows)), out, console)
 
 
 @bench.command("plasticity")
@@ -166,7 +226,8 @@ def bench_active(seeds: Seeds = 20, out: RowsFile = Path("results/active.jsonl")
 @bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")
 def bench_table(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci or plasticity.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth or plasticity."),
     ],
     out: Annotated[
         Path | None,
@@ -203,6 +264,35 @@ def bench_table(
     print_document(summary.document(paper=paper is True), Console())
     if written:
         typer.echo(f"Written: {', '.join(map(str, written))}")
+
+
+@bench.command("page")
+def bench_page(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Rows of vebnn bench truth, replicates or uci --standard."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],
+    preset: Annotated[
+        str | None, typer.Option(help="Only rows that were made with this preset.")
+    ] = None,
+) -> None:
+    """Write the page of an experiment from its rows, without a fit."""
+    from vebnn.bench.comparison.reading import read_results
+    from vebnn.bench.pages.writing import write_page
+
+    for path in write_page(read_results(files, preset=preset), out):
+        typer.echo(f"Written: {path}")
+
+
+def _print_sheets(sheets: "Sequence[Sheet]", rows: Path, console: Console) -> None:
+    from vebnn.bench.render.terminal import print_lines, print_sheet
+
+    for sheet in sheets:
+        print_sheet(sheet, console)
+    print_lines(console, f"Rows: {rows}; vebnn bench page writes a page of them")
 
 
 def _whole(option: str, numbers: str) -> list[int]:

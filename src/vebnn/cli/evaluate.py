@@ -1,5 +1,6 @@
 """``vebnn evaluate``: scores of a saved model on rows whose targets are known."""
 
+import numpy as np
 from rich.console import Console
 
 from vebnn.cli import tables
@@ -28,12 +29,18 @@ def evaluate(
             if found.fresh
             else f"The model was {used} all of these rows: the score flatters it."
         )
+    if found.fresh and (num_related := int(np.sum(found.related & found.scored))):
+        notices.append(
+            f"{num_related:,} of the {num_scored:,} scored rows have the inputs or the group of a "
+            f"training row; errors for others are larger."
+        )
     if as_json:
         tables.print_json(
             {
                 "rows": len(rows),
                 "trained_on": num_trained,
                 "scored": num_scored,
+                "related": int(found.related.sum()),
                 "fresh": found.fresh,
                 "scores": [score._asdict() for score in found.scores],
                 "calibration": tables.calibration_facts(loaded, level),

@@ -36,8 +36,18 @@ def fit(
     categorical: Annotated[
         list[str] | None, typer.Option(help="Column of numbers that are categories; may be repeated.")
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column whose equal values mark rows that stay together, such as specimens."),
+    ] = None,
+    group_as_input: Annotated[
+        bool, typer.Option("--group-as-input", help="Use the group column as an input, too.")
+    ] = False,
     inference: Annotated[
-        str, typer.Option(help="Engine: psgld, ensemble, mc_dropout, bbb, sgld, sghmc, nuts or map.")
+        str,
+        typer.Option(
+            help="Engine: psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, nuts or map."
+        ),
     ] = "psgld",
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")
@@ -72,6 +82,8 @@ def fit(
         target or [],
         drop=drop or [],
         categorical=categorical or [],
+        group=group,
+        group_as_input=group_as_input,
         hold_out=hold_out,
         seed=seed,
         source=data.name,
@@ -125,8 +137,10 @@ def _print_plan(console: Console, plan: "TrainingPlan") -> None:
     calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
     targets, columns = ", ".join(plan.encoder.targets), plan.encoder.columns
     several = "s" if len(plan.encoder.targets) > 1 else ""
+    groups = plan.groups
+    within = "" if groups.column is None else f" in {groups.count:,} groups of {groups.column}"
     opening = (
-        f"{len(plan.table):,} rows: {len(plan.trained):,} to train on,{calibrated} "
+        f"{len(plan.table):,} rows{within}: {len(plan.trained):,} to train on,{calibrated} "
         f"{len(plan.held_out):,} held out. Target{several}: {targets}."
     )
     console.print(Text(opening), soft_wrap=True)
@@ -156,6 +170,8 @@ def _print_result(
                 "rows": facts.num_rows,
                 "trained": facts.num_trained,
                 "held_out": facts.num_held_out,
+                "group": facts.group,
+                "groups": facts.num_groups,
                 **model.encoder.describe(),
                 "notices": facts.notices,
                 "scores": [score._asdict() for score in facts.scores],

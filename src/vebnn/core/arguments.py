@@ -1,5 +1,6 @@
 """Checks of arguments; every message has the name, the constraint and the value received."""
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -37,3 +38,15 @@ def require_widths(recipe: str, widths: Any, fewest: int) -> tuple[int, ...]:
             f"The `widths` of {recipe} must be a tuple of {wanted} such as (64, 64). Got {widths!r}."
         )
     return tuple(int(width) for width in widths)
+
+
+def require_rates(rates: Any) -> tuple[float, ...]:
+    """Return the learning rates as a tuple; refuse anything but positive numbers."""
+    if not isinstance(rates, tuple | list):
+        raise ValueError(
+            f"The `learning_rates` must be a tuple of numbers such as (1e-3, 3e-3), or (). "
+            f"Got {rates!r}."
+        )
+    for rate in rates:
+        require_number("learning_rates", rate, 0, math.inf)
+    return tuple(map(float, rates))

@@ -88,7 +88,7 @@ def _results(parallel: joblib.Parallel, tasks: list) -> Iterator[Iterable[tuple[
         yield parallel(tasks)
         return
     with ExitStack() as stack:
-        with _interrupts_blocked():
+        with interrupts_blocked():
             results = parallel(tasks)
             stack.callback(_close, results)
         try:
@@ -107,7 +107,7 @@ def _close(results: Generator) -> None:
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Start processes that Ctrl-C in a terminal does not reach; this one then decides what to do."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

@@ -14,9 +14,9 @@ import pooch
 import requests
 
 from vebnn.core.arguments import require_one_of
+from vebnn.datasets.own_files import FOLDER_VARIABLE, own_file
 from vebnn.datasets.uci_catalogue import COMMIT, REPOSITORY, SOURCES
 
-FOLDER_VARIABLE = "VEBNN_DATA"
 MIRROR_VARIABLE = "VEBNN_UCI_URL"
 UPSTREAM = f"{REPOSITORY}/raw/{COMMIT}"
 
@@ -65,7 +65,7 @@ def available() -> dict[str, Path | None]:
 def where(name: str) -> Path | None:
     """Return the file a set is read from, or None if it has to be downloaded first."""
     require_one_of("name", name, tuple(SOURCES))
-    if (own := _own_file(name)) is not None and own.is_file():
+    if (own := own_file(_inside(name))) is not None and own.is_file():
         return own  # if it is damaged, `load_uci` says so
     cached = cache_folder() / _inside(name)
     return cached if cached.is_file() and SOURCES[name].accepts(cached) else None
@@ -100,7 +100,7 @@ def fetch(name: str) -> Path:
     try:
         return Path(files.fetch(_inside(name), downloader=download))
     except requests.RequestException as failure:
-        response, own = failure.response, _own_file(name)
+        response, own = failure.response, own_file(_inside(name))
         answer = "" if response is None else f"{response.status_code} {response.reason}".strip()
         looked = f"{FOLDER_VARIABLE} is not set" if own is None else f"{own} does not exist"
         raise FileNotFoundError(
@@ -125,11 +125,6 @@ def registry() -> pooch.Pooch:
 def cache_folder() -> Path:
     """Return the folder for downloaded data, below the user's cache folder."""
     return pooch.os_cache("vebnn")
-
-
-def _own_file(name: str) -> Path | None:
-    folder = os.environ.get(FOLDER_VARIABLE)
-    return Path(folder) / _inside(name) if folder else None
 
 
 def _inside(name: str) -> str:

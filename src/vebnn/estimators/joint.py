@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.arguments import require_number, require_one_of, require_rates
 from vebnn.core.types import Dataset
-from vebnn.estimators.regressor import Regressor, checked_rates
+from vebnn.estimators.regressor import Regressor
 from vebnn.inference import Engine, Ensemble
 from vebnn.strategies.joint import LOSSES, NOT_A_LIKELIHOOD, Joint
 from vebnn.training import Training
@@ -84,7 +84,7 @@ class JointRegressor(Regressor):
             num_rows,
             betas=BETAS if self.beta is None else (float(self.beta),),
             constant_variance=self._constant_variance(),
-            learning_rates=checked_rates(self.learning_rates),
+            learning_rates=require_rates(self.learning_rates),
         )
 
     def _engine(self, num_rows: int) -> Engine:

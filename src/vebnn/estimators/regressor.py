@@ -20,15 +20,17 @@ from vebnn.calibration import calibrated as apply_calibration
 from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
+from vebnn.estimators.engines import engine_of
 from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
 from vebnn.estimators.rows import (
     ArrayChecks,
     blank_padding,
+    groups_that_count,
     require_shape,
     restore_on_failure,
     rows_that_count,
 )
-from vebnn.inference import ENGINES, Engine
+from vebnn.inference import Engine
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -38,7 +40,7 @@ from vebnn.inference.diagnostics import (
 )
 from vebnn.prediction import Components, Prediction
 from vebnn.presets import DEFAULT_TRAININGS, default_network, default_variance_network
-from vebnn.strategies.contract import Fitted, Strategy
+from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage, Training
 from vebnn.training.checkpoint import Checkpoint, fingerprint
 from vebnn.training.progress import Observers, Progress
@@ -72,6 +74,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         sample_weight: Any = None,
         *,
         y_std: Any = None,
+        groups: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         y_std_val: Any = None,
@@ -90,6 +93,9 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
             noise beyond it is learned.
+          groups: ``(rows,)``, a label for each row. Rows of one group (specimen, patient) fall into the
+            same fold and on the same side of every split. So do rows with identical inputs, if there
+            are at least three different inputs.
           X_val: rows for early stopping and validation NLL; never trained on.
           y_val: their targets.
           y_std_val: known std of their measurement error, like ``y_std``.
@@ -118,8 +124,8 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
                 "as noise-free. Got only one of them."
             )
         with restore_on_failure(self):
-            data, held_out = self._prepare(X, y, sample_weight, y_std, X_val, y_val, y_std_val)
-            self.fitted_ = self._learn(data, held_out)
+            rows = self._prepare(X, y, sample_weight, y_std, groups, X_val, y_val, y_std_val)
+            self.fitted_ = self._learn(rows)
             self._publish()
             self.calibration_: Calibration | None = None
         if calibrate:
@@ -130,8 +136,16 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         return self
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, y_std: Any, X_val: Any, y_val: Any, y_std_val: Any
-    ) -> tuple[Dataset, Dataset | None]:
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        y_std: Any,
+        groups: Any,
+        X_val: Any,
+        y_val: Any,
+        y_std_val: Any,
+    ) -> Rows:
         """Check rows, learn their units and standardise them; rows of weight zero are left out."""
         names = getattr(y, "columns", None)
         X, y = self._rows(X, y, reset=True)
@@ -141,27 +155,29 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         weight = entry_weight(sample_weight, self._columns(y))
         self.x_units_ = Standardiser.learn(X, input_weight(weight, X))
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
-        data = rows_that_count(self._dataset(X, y, weight, y_std))
+        every_row = self._dataset(X, y, weight, y_std)
+        data, belonging = rows_that_count(every_row), groups_that_count(groups, X, every_row.weight)
         if X_val is None:
-            return data, None
+            return Rows(data, None, belonging)
         X_val, y_val = self._rows(X_val, y_val, reset=False)
         require_shape("X_val", X_val, X.shape[1:])
         require_shape("y_val", y_val, y.shape[1:])
         every = entry_weight(None, self._columns(y_val))
-        return data, rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
+        held_out = rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
+        return Rows(data, held_out, belonging)
 
-    def _learn(self, data: Dataset, held_out: Dataset | None) -> Fitted:
+    def _learn(self, rows: Rows) -> Fitted:
         """Run the strategy, with progress bars and checkpoints if wanted."""
-        strategy = self._strategy(len(data.x))
-        self._check_data(data)
+        strategy = self._strategy(len(rows.data.x))
+        self._check_data(rows.data)
         evict_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         observers: list[Observer] = [Progress()] if self.verbose else []
         if self.checkpoint is not None:
-            same = fingerprint(strategy, (data, held_out), seed)
+            same = fingerprint(strategy, rows, seed)
             observers.append(Checkpoint(self.checkpoint, same))
         with Observers(observers) as together:
-            return strategy.fit(jax.random.key(seed), data, held_out, Stage("", together))
+            return strategy.fit(jax.random.key(seed), rows, Stage("", together))
 
     def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
         """Correct the error bars of this fitted model by held-out rows, for all predictions.
@@ -324,32 +340,3 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         variance = variance * self.y_units_.scale**2 + known_variance
         whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
         return Components(*map(self._like_y, whole))
-
-
-def checked_rates(rates: Any) -> tuple[float, ...]:
-    """Return learning rates as a tuple of numbers.
-
-    Raises:
-      ValueError: if they are not a tuple or list of positive numbers.
-    """
-    if not isinstance(rates, tuple | list):
-        raise ValueError(
-            f"The `learning_rates` must be a tuple of numbers such as (1e-3, 3e-3), or (). "
-            f"Got {rates!r}."
-        )
-    for rate in rates:
-        require_number("learning_rates", rate, 0, np.inf)
-    return tuple(map(float, rates))
-
-
-def engine_of(name: str, inference: Any, num_rows: int) -> Engine:
-    """Return the engine that an argument names, with settings for a number of rows, or is."""
-    if isinstance(inference, Engine):
-        return inference
-    if not isinstance(inference, str):
-        raise ValueError(
-            f"The `{name}` must be a name or an engine, a subclass of vebnn.inference.Engine. "
-            f"Got {inference!r}."
-        )
-    require_one_of(name, inference, tuple(ENGINES))
-    return ENGINES[inference].for_rows(num_rows)

@@ -6,13 +6,19 @@ from typing import Any
 
 import jax
 import numpy as np
+import pandas
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from vebnn.core.groups import number_groups
 from vebnn.core.types import Dataset
 from vebnn.estimators.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
 from vebnn.networks import MLP
+
+# With fewer distinct inputs, a network that has not seen one of them knows nothing of their effect:
+# rows are then split one by one, also where inputs repeat.
+FEWEST_INPUTS = 3
 
 
 class ArrayChecks(BaseEstimator):
@@ -120,8 +126,46 @@ def restore_on_failure(model: Any) -> Iterator[None]:
 
 def rows_that_count(data: Dataset) -> Dataset:
     """Leave out rows of weight zero: a fold or a validation set of them alone has no score."""
-    counts = data.weight.any(axis=tuple(range(1, data.weight.ndim)))
+    counts = has_weight(data.weight)
     return data if counts.all() else jax.tree.map(lambda leaf: leaf[counts], data)
+
+
+def has_weight(weight: np.ndarray) -> np.ndarray:
+    """Return for each row whether any of its entries has a weight."""
+    return np.any(weight, axis=tuple(range(1, weight.ndim)))
+
+
+def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the group of each row of positive weight; see :func:`vebnn.core.groups.number_groups`.
+
+    Args:
+      groups: the user's labels, one for each row, or None.
+      X: ``(rows, ..., features)``; the padding of sequences does not count.
+      weight: of the targets, ``(rows, ..., outputs)``.
+    """
+    counts, used = has_weight(weight), input_weight(weight, X) > 0
+    inputs = np.where(used.reshape(used.shape + (1,) * (X.ndim - used.ndim)), X, 0)[counts]
+    if groups is None:
+        same = number_groups(inputs)
+        return same if same.max() + 1 >= FEWEST_INPUTS else np.arange(len(same))
+    labels = np.asarray(groups, object)
+    if labels.shape != X.shape[:1]:
+        raise ValueError(
+            f"The `groups` must have one label for each of the {len(X)} rows. Got shape {labels.shape}."
+        )
+    if (missing := pandas.isna(labels)).any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"The `groups` must have a label for every row. Got {labels[row]} in row {row}; give it a "
+            f"label of its own if it belongs to no group."
+        )
+    found = number_groups(inputs, labels[counts])
+    if len(found) > 1 and not found.any():
+        raise ValueError(
+            f"The `groups` and repeated inputs must leave at least two groups, to train on one and "
+            f"validate on another. Got all {len(found)} rows in one; leave `groups` out."
+        )
+    return found
 
 
 def blank_padding(values: np.ndarray, padding: np.ndarray | None) -> np.ndarray:

@@ -3,8 +3,9 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from vebnn.core.arguments import require_one_of, require_whole
-from vebnn.estimators.regressor import Regressor, checked_rates, engine_of
+from vebnn.core.arguments import require_one_of, require_rates, require_whole
+from vebnn.estimators.engines import engine_of
+from vebnn.estimators.regressor import Regressor
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.presets import (
@@ -33,8 +34,9 @@ class VeBNNRegressor(Regressor):
       variance_network: the network that learns the noise; two outputs for each target, one if
         ``variance_loss`` is ``"nll"``, ``"beta_nll"`` or ``"natural"``.
       inference: ``"psgld"``, ``"ensemble"``, ``"map"``, ``"mc_dropout"``, ``"bbb"``, ``"sgld"``,
-        ``"sghmc"``, ``"nuts"``, or a configured engine such as ``PSGLD(num_chains=8)``. The default
-        network has a dropout rate of 0.1 for MC dropout, else none.
+        ``"sghmc"``, ``"mclmc"``, ``"nuts"``, ``"laplace"``, or a configured engine such as
+        ``PSGLD(num_chains=8)``. The default network has a dropout rate of 0.1 for MC dropout, else
+        none.
       rounds: how often Steps 2 and 3 are run (K of Algorithm 1).
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).
@@ -120,7 +122,7 @@ class VeBNNRegressor(Regressor):
             rounds=rounds,
             choose_round=choose_round,
             variance_loss=variance_loss,
-            learning_rates=checked_rates(self.learning_rates),
+            learning_rates=require_rates(self.learning_rates),
         )
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:

@@ -7,8 +7,10 @@ Every engine is one file with one frozen dataclass, whose fields are its setting
 from vebnn.inference.bbb import BayesByBackprop
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.ensemble import Ensemble
+from vebnn.inference.laplace import Laplace
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
+from vebnn.inference.mclmc import MCLMC
 from vebnn.inference.nuts import NUTS
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
@@ -22,13 +24,16 @@ ENGINES: dict[str, type[Engine]] = {
     "sgld": SGLD,
     "sghmc": SGHMC,
     "psgld": PSGLD,
+    "mclmc": MCLMC,
     "nuts": NUTS,
+    "laplace": Laplace,
     "map": MAP,
 }
 
 __all__ = [
     "ENGINES",
     "MAP",
+    "MCLMC",
     "NUTS",
     "PSGLD",
     "SGHMC",
@@ -36,6 +41,7 @@ __all__ = [
     "BayesByBackprop",
     "Engine",
     "Ensemble",
+    "Laplace",
     "MCDropout",
     "Posterior",
     "Problem",

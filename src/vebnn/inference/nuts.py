@@ -12,10 +12,10 @@ from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import AnyDataset, Array, Key, Params
-from vebnn.inference.engine import Engine, Posterior, Problem
-from vebnn.inference.evaluation import unravel_draws
+from vebnn.inference.engine import Posterior, Problem
+from vebnn.inference.full_data import FullDataSampler, where
 from vebnn.networks import Network
-from vebnn.training import Objective, Stage, TrainingDiverged, gather, map_runs, replicate
+from vebnn.training import Objective, Stage
 
 
 class NUTSState(NamedTuple):
@@ -34,7 +34,7 @@ class NUTSState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NUTS(Engine):
+class NUTS(FullDataSampler):
     """Hamiltonian Monte Carlo that finds its own path length: exact up to Monte Carlo error.
 
     Hoffman and Gelman 2014, with multinomial sampling along the path (Betancourt 2017), as in
@@ -51,25 +51,18 @@ class NUTS(Engine):
 
     Departures: none from BlackJAX; needs ``pip install 'vebnn[nuts]'``.
 
+    All other arguments are those of :class:`~vebnn.inference.full_data.FullDataSampler`.
+
     Args:
-      num_samples: draws kept from each chain.
-      burn_in: transitions before the first draw is due, in which the sampler is tuned.
-      thinning: transitions from one draw to the next.
-      num_chains: independent chains; all are one compiled program.
       target_acceptance: mean acceptance the step size is tuned for.
       max_tree_depth: how often a path may double.
     """
 
-    num_samples: int = 500
-    burn_in: int = 500
-    thinning: int = 1
-    num_chains: int = 4
     target_acceptance: float = 0.8
     max_tree_depth: int = 10
 
     def __post_init__(self) -> None:
-        for name, fewest in (("num_samples", 1), ("burn_in", 1), ("thinning", 1), ("num_chains", 1)):
-            require_whole(name, getattr(self, name), fewest)
+        super().__post_init__()
         require_number("target_acceptance", self.target_acceptance, 0, 1)
         require_whole("max_tree_depth", self.max_tree_depth, 1)
 
@@ -82,44 +75,25 @@ class NUTS(Engine):
         """Refuse to start without BlackJAX."""
         _blackjax()
 
-    @property
-    def num_starts(self) -> int:
-        """One warm start per chain."""
-        return self.num_chains
+    def chain(self, objective: Objective, like: Params) -> "_Chain":
+        """Return the program of one chain."""
+        return _Chain(objective, self, like)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         _blackjax()
-        total = self.burn_in + self.thinning * self.num_samples
-        like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
-        data = replicate(problem.data, self.num_chains)
-        chain = _Chain(problem.objective, self, like)
-
-        def advance(state: NUTSState, until: int) -> NUTSState:
-            return map_runs(chain.advance, (data, np.int32(until)), state)
-
-        def describe(state: NUTSState) -> str:
-            return "burn-in" if np.min(state.step) < self.burn_in else "drawing"
-
-        starts = problem.warm_starts(self.num_chains)
         with jax.numpy_rank_promotion("allow"):  # BlackJAX promotes ranks
-            first = map_runs(chain.begin, data, (jax.random.split(key, self.num_chains), starts))
-            end = stage.run(advance, first, total, lambda state: int(np.min(state.step)), describe)
-        trace = gather(end.trace)
-        if not np.isfinite(trace).all():
-            failed = int(np.argmin(np.isfinite(trace).all(1)))
-            raise TrainingDiverged(
-                f"The log posterior of {stage.name or 'the sampler'} is non-finite in chain "
-                f"{failed + 1} of {self.num_chains}. Look for extreme values in the data."
-            )
+            return super().run(key, problem, stage)
+
+    def diagnose(self, end: NUTSState) -> dict[str, np.ndarray]:
+        """Return divergences, acceptance, gradients per transition and the step size."""
         num_kept = self.thinning * self.num_samples
-        info = {
+        return {
             "divergences": np.asarray(end.divergences),
             "acceptance": np.asarray(end.acceptance) / num_kept,
             "gradients_per_transition": np.asarray(end.gradients) / num_kept,
             "step_size": np.exp(np.asarray(end.step_sizes.log_step_size_avg)),
         }
-        return Posterior(gather(unravel_draws(like, end.draws)), trace, True, info)
 
 
 class _Chain(eqx.Module):
@@ -136,7 +110,6 @@ class _Chain(eqx.Module):
     def begin(self, data: AnyDataset, run: tuple[Key, Params]) -> NUTSState:
         key, params = run
         blackjax, settings = _blackjax(), self.settings
-        total = settings.burn_in + settings.thinning * settings.num_samples
         flat, _ = ravel_pytree(params)
         start_step_size, _, _ = blackjax.adaptation.step_size.dual_averaging_adaptation(
             settings.target_acceptance
@@ -150,7 +123,7 @@ class _Chain(eqx.Module):
             metric=start_metric(flat.size),
             step=jnp.int32(0),
             draws=jnp.zeros((settings.num_samples, flat.size), flat.dtype),
-            trace=jnp.zeros(total, flat.dtype),
+            trace=jnp.zeros(settings.num_transitions, flat.dtype),
             acceptance=zero,
             divergences=jnp.int32(0),
             gradients=zero,
@@ -174,10 +147,10 @@ class _Chain(eqx.Module):
         def adapt(state: NUTSState, position: Array, acceptance: Array) -> tuple[Any, Any]:
             slow, window_ends = windows[jnp.minimum(state.step, settings.burn_in - 1)]
             step_sizes = tune(state.step_sizes, acceptance)
-            metric = _where(slow, observe(state.metric, position), state.metric)
+            metric = where(slow, observe(state.metric, position), state.metric)
             # After a new mass matrix, the step size is tuned again from the one just found.
             found = jnp.exp(step_sizes.log_step_size_avg)
-            return _where(window_ends, (restart(found), renew(metric)), (step_sizes, metric))
+            return where(window_ends, (restart(found), renew(metric)), (step_sizes, metric))
 
         def transition(state: NUTSState) -> NUTSState:
             key, key_move = jax.random.split(state.key)
@@ -193,11 +166,8 @@ class _Chain(eqx.Module):
                 settings.max_tree_depth,
             )
             adapted = adapt(state, chain.position, info.acceptance_rate)
-            step_sizes, metric = _where(burning, adapted, (sizes, state.metric))
+            step_sizes, metric = where(burning, adapted, (sizes, state.metric))
             number = state.step + 1
-            # A draw is overwritten until its own transition: no branch in the loop.
-            due = jnp.maximum(number - settings.burn_in, 1)
-            slot = (due + settings.thinning - 1) // settings.thinning - 1
             kept = 1 - burning
             after = NUTSState(
                 key=key,
@@ -205,7 +175,7 @@ class _Chain(eqx.Module):
                 step_sizes=step_sizes,
                 metric=metric,
                 step=number,
-                draws=state.draws.at[slot].set(chain.position),
+                draws=state.draws.at[settings.slot(number)].set(chain.position),
                 trace=state.trace.at[state.step].set(-chain.logdensity / data.x.shape[0]),
                 acceptance=state.acceptance + kept * info.acceptance_rate,
                 divergences=state.divergences + kept * info.is_divergent,
@@ -215,10 +185,6 @@ class _Chain(eqx.Module):
             return jax.tree.map(lambda new, old: new.astype(old.dtype), after, state)
 
         return jax.lax.while_loop(lambda state: state.step < until, transition, state)
-
-
-def _where(condition: Array, yes: Any, no: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
 def _blackjax() -> ModuleType:

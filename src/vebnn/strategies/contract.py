@@ -16,6 +16,15 @@ from vebnn.prediction import Components
 from vebnn.training import Stage
 
 
+class Rows(NamedTuple):
+    """What a strategy learns from, in standardised units."""
+
+    data: Dataset
+    held_out: Dataset | None = None  # for early stopping and scores only
+    # (rows,), the group of each row of ``data``, counted from 0; None if every row is a group
+    groups: np.ndarray | None = None
+
+
 class Shapes(NamedTuple):
     """Sizes of one row of the data."""
 
@@ -103,8 +112,8 @@ class Strategy(ABC):
     engine: Engine
 
     @abstractmethod
-    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> Fitted:
-        """Learn from standardised rows; ``held_out`` rows are for early stopping and scores only.
+    def fit(self, key: Key, rows: Rows, stage: Stage) -> Fitted:
+        """Learn from rows; those of a group are on one side of every split.
 
         The same key gives the same result on the same machine.
         """

@@ -11,7 +11,7 @@ from vebnn.core.types import Dataset, Key, SomeDataset
 from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import mask_padding, probe_rows
 from vebnn.networks import Network
-from vebnn.strategies.contract import Shapes
+from vebnn.strategies.contract import Rows, Shapes
 from vebnn.training import Split, split_rows
 
 
@@ -37,15 +37,15 @@ class FitData:
     shapes: Shapes
 
     @classmethod
-    def make(
-        cls, key: Key, settings: Any, data: Dataset, held_out: Dataset | None, num_folds: int = 0
-    ) -> "FitData":
-        """Split the rows at random; never into more folds than rows."""
+    def make(cls, key: Key, settings: Any, rows: Rows, num_folds: int = 0) -> "FitData":
+        """Split the rows at random, in whole groups; never into more folds than groups."""
+        data, held_out, groups = rows
         num_rows = len(data.x)
+        num_groups = num_rows if groups is None else int(groups.max()) + 1
         extra = None if held_out is None else num_rows + np.arange(len(held_out.x))
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-        num_folds = min(num_folds, num_rows) if num_rows > 1 else 0
-        split = split_rows(rng, num_rows, num_folds, settings.validation_fraction, extra)
+        num_folds = min(num_folds, num_groups) if num_groups > 1 else 0
+        split = split_rows(rng, num_rows, num_folds, settings.validation_fraction, extra, groups)
         return cls(data, held_out, split, Shapes.of(data))
 
     @property

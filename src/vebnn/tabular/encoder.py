@@ -1,7 +1,7 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -36,10 +36,22 @@ class EncodedTable:
 
     def fingerprints(self) -> np.ndarray:
         """Return a 64-bit number for each row of inputs and targets; equal rows have equal numbers."""
-        # Adding zero turns −0 into 0, which is the same number in other bits.
-        rows = np.hstack([self.matrix.to_numpy(), self.observed]).astype("<f8") + 0.0
-        digests = (hashlib.blake2b(row.tobytes(), digest_size=8).digest() for row in rows)
-        return np.frombuffer(b"".join(digests), "<u8")
+        return _of_numbers(np.hstack([self.matrix.to_numpy(), self.observed]))
+
+    def input_fingerprints(self) -> np.ndarray:
+        """Return the same of the inputs alone."""
+        return _of_numbers(self.matrix.to_numpy())
+
+
+def _of_numbers(rows: np.ndarray) -> np.ndarray:
+    # Adding zero turns −0 into 0, which is the same number in other bits.
+    return fingerprints(row.tobytes() for row in rows.astype("<f8") + 0.0)
+
+
+def fingerprints(contents: Iterable[bytes]) -> np.ndarray:
+    """Return a 64-bit number for each content; equal contents have equal numbers."""
+    digests = (hashlib.blake2b(content, digest_size=8).digest() for content in contents)
+    return np.frombuffer(b"".join(digests), "<u8")
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,20 @@ class TableEncoder:
         """The median or most frequent value of each column."""
         return {column.name: column.typical for column in self.columns}
 
+    @property
+    def known_names(self) -> frozenset[str]:
+        """Names of all columns of the training table."""
+        names = (column.name for column in self.columns)
+        return frozenset((*names, *self.targets, *self.identifiers, *self.ignored))
+
+    def notices_of_unknown(self, names: Iterable[str]) -> list[str]:
+        """Return a notice about columns that the training table had not, if there are any."""
+        known = self.known_names
+        unknown = [name for name in names if name not in known]
+        if not unknown:
+            return []
+        return [f"Ignored, because the model does not know them: {quoted_list(unknown)}."]
+
     def encode(self, frame: pandas.DataFrame) -> EncodedTable:
         """Turn rows into numbers; ignore unknown columns, with a notice."""
         frame = frame.reset_index(drop=True)
@@ -109,9 +135,7 @@ class TableEncoder:
             values, about = column.encode(frame[column.name])
             parts.append(values)
             notices += about
-        known = {*names, *self.targets, *self.identifiers, *self.ignored}
-        if unknown := [name for name in frame.columns if name not in known]:
-            notices.append(f"Ignored, because the model does not know them: {quoted_list(unknown)}.")
+        notices += self.notices_of_unknown(frame.columns)
         matrix = pandas.DataFrame(np.hstack(parts), columns=self.encoded_names)
         return EncodedTable(self, frame, matrix, tuple(notices))
 

@@ -9,6 +9,7 @@ import pandas
 
 from vebnn.prediction import Prediction
 from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.plan import TrainingPlan
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 
@@ -39,6 +40,8 @@ class TrainingFacts:
     scores: tuple[TargetScore, ...]  # of the held-out rows; empty if there are none
     calibration: str | None = None  # the method
     num_calibrated: int = 0  # rows for the calibration alone
+    group: str | None = None  # the column that names groups of rows
+    num_groups: int = 0  # of rows that stay together; 0 if the model is older than groups
 
 
 class TablePrediction(NamedTuple):
@@ -54,6 +57,7 @@ class Evaluation:
 
     table: EncodedTable
     trained: np.ndarray  # (rows,), whether the model was trained or calibrated on the row
+    related: np.ndarray  # (rows,), whether it has the inputs or the group of such a row
     scored: np.ndarray  # (rows,), whether the row counts: not trained on, or all if there are no others
     prediction: Prediction  # of the scored rows, or of all
     scores: tuple[TargetScore, ...]
@@ -77,7 +81,7 @@ class TableModel:
     encoder: TableEncoder
     estimator: Any
     facts: TrainingFacts
-    trained_rows: np.ndarray = field(repr=False)  # sorted fingerprints, also of calibration rows
+    known_rows: KnownRows = field(repr=False)
     sample: np.ndarray = field(repr=False)  # some training rows, encoded
     sample_observed: np.ndarray = field(repr=False)  # their targets, (rows, targets)
 
@@ -87,7 +91,8 @@ class TableModel:
         matrix, observed = plan.table.matrix, plan.table.observed
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
-        estimator.fit(matrix.iloc[trained], _as_target(observed[trained], names))
+        groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
+        estimator.fit(matrix.iloc[trained], _as_target(observed[trained], names), groups=groups)
         if plan.calibrate is not None:
             targets = _as_target(observed[calibrated], names)
             estimator.calibrate(matrix.iloc[calibrated], targets, plan.calibrate)
@@ -101,7 +106,6 @@ class TableModel:
             means = tuple(one.mean for one in facts)
             scores = score_targets(prediction, observed[held_out], names, means)
         some = trained[np.unique(np.linspace(0, len(trained) - 1, SAMPLE_ROWS).round().astype(int))]
-        learned_from = np.concatenate([trained, calibrated])
         return cls(
             encoder=plan.encoder,
             estimator=estimator,
@@ -116,8 +120,10 @@ class TableModel:
                 scores=scores,
                 calibration=plan.calibrate,
                 num_calibrated=len(calibrated),
+                group=plan.groups.column,
+                num_groups=plan.groups.count,
             ),
-            trained_rows=np.sort(plan.table.fingerprints()[learned_from]),
+            known_rows=KnownRows.of(plan.table, plan.division, plan.groups),
             sample=matrix.to_numpy()[some],
             sample_observed=observed[some],
         )
@@ -154,7 +160,7 @@ class TableModel:
 
     def was_trained_on(self, rows: pandas.DataFrame | EncodedTable) -> np.ndarray:
         """Return for each row, with its targets, whether the model was trained or calibrated on it."""
-        return np.isin(self.encode(rows).fingerprints(), self.trained_rows)
+        return self.known_rows.was_trained_on(self.encode(rows))
 
     def evaluate(
         self,
@@ -170,12 +176,13 @@ class TableModel:
         """
         table = self.encode(rows)
         trained = self.was_trained_on(table)
+        related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
         prediction = self.estimator.predict_distribution(table.matrix[predicted])
         observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
         scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
-        return Evaluation(table, trained, scored, prediction, scores)
+        return Evaluation(table, trained, related, scored, prediction, scores)
 
     def save(self, folder: str | Path) -> None:
         """Save to a folder; see :mod:`vebnn.tabular.saving`."""

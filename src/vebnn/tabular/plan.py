@@ -7,15 +7,19 @@ import numpy as np
 import pandas
 
 from vebnn.calibration import CALIBRATIONS
-from vebnn.calibration.conformal import rows_needed
 from vebnn.core.arguments import require_number, require_one_of, require_whole
+from vebnn.tabular.division import (
+    Division,
+    TableGroups,
+    check_group_column,
+    divide,
+    fewest_groups,
+    find_groups,
+)
 from vebnn.tabular.encoder import EncodedTable, TableEncoder
 from vebnn.tabular.errors import TableError, counted
-from vebnn.tabular.scores import DEFAULT_LEVEL
 
 FEWEST_ROWS = 10
-FEWEST_CALIBRATION_ROWS = 10
-CALIBRATION_SHARE = 0.2  # of the rows that are not held out, as in the paper
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,26 @@ class TrainingPlan:
     encoder: TableEncoder  # learned from the rows to train on
     notices: tuple[str, ...]  # about what the encoder decided
     table: EncodedTable = field(repr=False)  # all rows
-    trained: np.ndarray = field(repr=False)  # rows to train on
-    held_out: np.ndarray = field(repr=False)  # rows for the score
-    calibrated: np.ndarray = field(repr=False)  # rows for the calibration alone
+    groups: TableGroups = field(repr=False)  # rows that stay together
+    division: Division = field(repr=False)  # of all rows
     seed: int = 0  # of the division
     source: str = ""  # name of the file
     calibrate: str | None = None  # method of calibration
+
+    @property
+    def trained(self) -> np.ndarray:
+        """Rows to train on."""
+        return self.division.trained
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """Rows for the score."""
+        return self.division.held_out
+
+    @property
+    def calibrated(self) -> np.ndarray:
+        """Rows for the calibration alone."""
+        return self.division.calibrated
 
 
 def plan_table(
@@ -39,6 +57,8 @@ def plan_table(
     *,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    group: str | None = None,
+    group_as_input: bool = False,
     hold_out: float = 0.2,
     seed: int = 0,
     source: str = "",
@@ -51,6 +71,9 @@ def plan_table(
       targets: columns to predict.
       drop: columns to leave out.
       categorical: columns to take as categories although they hold numbers.
+      group: a column whose equal values mark rows that belong together, such as specimens. These rows
+        are all trained on, all calibrated on, or all held out, and so are rows with identical inputs.
+      group_as_input: whether this column is an input, too; it is one if it is also ``categorical``.
       hold_out: share of the rows that is never trained on, for an honest score; may be 0.
       seed: of the choice of these rows.
       source: name of the file, for reports.
@@ -68,12 +91,14 @@ def plan_table(
     if len(frame) < FEWEST_ROWS:
         got = counted(len(frame), "row")
         raise TableError(f"The table must have at least {FEWEST_ROWS} rows to learn from. Got {got}.")
-    order = np.random.default_rng(seed).permutation(len(frame))
-    num_held_out = int(np.ceil(hold_out * len(frame)))
-    num_calibrated = _num_calibrated(calibrate, len(frame) - num_held_out)
-    # The scored rows are the same with and without calibration.
-    parts = np.split(order, [num_held_out, num_held_out + num_calibrated])
-    held_out, calibrated, trained = map(np.sort, parts)
+    as_input = group_as_input or group in categorical
+    if group is not None:
+        check_group_column(frame, group, targets)
+        drop = drop if as_input or group in drop else [*drop, group]
+    fewest = fewest_groups(hold_out, calibrate)
+    groups = find_groups(frame, targets, group, drop=drop, categorical=categorical, fewest=fewest)
+    division = divide(groups, hold_out, calibrate, seed)
+    trained = division.trained
     encoder, notices = TableEncoder.fit(
         frame.iloc[trained], targets, drop=drop, categorical=categorical
     )
@@ -83,19 +108,5 @@ def plan_table(
             raise TableError(
                 f"The target {name!r} is {values[0]:g} in every row; there is nothing to learn.", name
             )
-    return TrainingPlan(encoder, notices, table, trained, held_out, calibrated, seed, source, calibrate)
-
-
-def _num_calibrated(calibrate: str | None, num_rows: int) -> int:
-    if calibrate is None:
-        return 0
-    number = int(np.ceil(CALIBRATION_SHARE * num_rows))
-    fewest = rows_needed(DEFAULT_LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
-    enough = round((fewest - 1) / CALIBRATION_SHARE) + 1
-    if num_rows < enough:
-        raise TableError(
-            f"The calibration {calibrate!r} needs at least {fewest} rows of its own. Got "
-            f"{counted(number, 'row')}, a fifth of the {num_rows} that are not held out; leave it out, "
-            f"or add rows until these are {enough}."
-        )
-    return number
+    notices += tuple(groups.notices(as_input=as_input))
+    return TrainingPlan(encoder, notices, table, groups, division, seed, source, calibrate)

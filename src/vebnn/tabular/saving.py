@@ -1,7 +1,7 @@
 """Saved models of tables: the estimator's own files, and two more, in one folder.
 
 ``table.json`` says how columns become numbers and describes the training; ``rows.safetensors`` holds
-fingerprints of the training rows and a sample of them.
+fingerprints of the rows and a sample of those trained on.
 """
 
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
 
 _NAMES = TABLE.names | MODEL.names
-_ROWS = ("trained_rows", "sample", "sample_observed")
+_SAMPLE = ("sample", "sample_observed")
 
 
 def check_can_save(folder: str | Path) -> None:
@@ -38,7 +38,8 @@ def save_table_model(model: "TableModel", folder: str | Path) -> None:
     body = {"estimator": kind, "encoder": model.encoder.describe(), "facts": facts}
     with new_folder(folder, _NAMES) as new:
         model.estimator.save(new)
-        TABLE.write(new, body, {"rows": {name: getattr(model, name) for name in _ROWS}})
+        rows = vars(model.known_rows) | {name: getattr(model, name) for name in _SAMPLE}
+        TABLE.write(new, body, {"rows": rows})
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class SavedTableModel:
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""
         from vebnn import estimators
+        from vebnn.tabular.known_rows import KnownRows
         from vebnn.tabular.model import TableModel, TargetFacts, TrainingFacts
         from vebnn.tabular.scores import TargetScore
 
@@ -79,7 +81,9 @@ class SavedTableModel:
             "notices": tuple(facts["notices"]),
         }
         estimator = getattr(estimators, kind).load(self.folder)
-        return TableModel(self.encoder, estimator, TrainingFacts(**facts), **self.rows)
+        sample = {name: self.rows[name] for name in _SAMPLE}
+        known = KnownRows(**{name: self.rows[name] for name in self.rows.keys() - sample})
+        return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
 
 
 def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":

@@ -11,6 +11,7 @@ from tests.support.settings import BRIEF, Stay, quick_joint
 from vebnn import BayesByBackprop, Ensemble, JointRegressor, Training
 from vebnn.likelihoods.heads import MeanVariance
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, MeanAndNoise
+from vebnn.strategies.contract import Rows
 from vebnn.strategies.joint.algorithm import _Steps
 from vebnn.training import NegativeLogLikelihood, Objective, pad_rows, train
 
@@ -55,7 +56,7 @@ def test_a_trial_is_as_good_as_a_run_of_its_own(chosen, sine, number):
     X, y = sine
     rows = chosen._dataset(X, y, np.ones((60, 1)), None)
     key = jax.random.key(check_random_state(0).randint(2**31 - 1))
-    steps = _Steps(chosen._strategy(60), key, rows, None)
+    steps = _Steps(chosen._strategy(60), key, Rows(rows))
     trial = chosen.trials_[number]
     # weight_decay · targets, as for the mean of a loss over targets.
     prior = IsotropicPrior(np.float32(1e-6 * 48))

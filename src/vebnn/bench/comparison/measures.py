@@ -61,6 +61,12 @@ _ALL = (
     _target("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3),
     Metric("epistemic_interval_length", "epistemic TIL", "their length", tested=False, decimals=3),
     Metric("epistemic_calibration_error", "epistemic ECE", "their calibration error", decimals=4),
+    Metric("noise_rank", "noise rank", "rank correlation of noise and scatter of repeats", "larger"),
+    Metric("mean_error", "RMSE / noise", "error of the mean against the truth, over the rms noise std"),
+    Metric("noise_error", "noise error", "mean relative error of the noise std"),
+    Metric("tll_gap", "TLL − truth's", "test log-likelihood minus that of the truth", "larger"),
+    _target("outside_coverage", "outside TC", "coverage of the truth outside the data", 0.95, 3),
+    Metric("r_hat", "R-hat", "convergence of the chains' predictions; 1 is best", tested=False),
 )
 METRICS = {metric.field: metric for metric in _ALL}
 # The defaults, by experiment: those of the paper, and the noise ratio.
@@ -69,6 +75,14 @@ USUAL = {
     "plasticity": (
         *("rmse_percent", "wasserstein", "noise_ratio", "epistemic_log_likelihood"),
         *("epistemic_coverage", "epistemic_interval_length", "epistemic_calibration_error"),
+    ),
+    "truth": (
+        *("mean_error", "epistemic_coverage", "noise_error", "tll_gap", "coverage"),
+        *("outside_coverage", "r_hat", "seconds"),
+    ),
+    "replicates": (
+        *("noise_ratio", "noise_rank", "epistemic_coverage", "coverage", "tll", "rmse"),
+        *("r_hat", "seconds"),
     ),
 }
 

@@ -14,6 +14,7 @@ from vebnn.bench.render.sheet import MISSING, Cell, Sheet
 
 RAISED = {"": "", "+": "+", "-": "−"}
 MOST_DECIMALS = 6
+WORST = "†"
 
 MEAN_AND_STD = (
     "Mean (std) over splits; bold and underlined is the best, bold the second, italic the best of its "
@@ -25,8 +26,12 @@ MARKS = (
 )
 
 
-def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
-    """Return the table of a metric; ``paper`` puts published numbers, and differences, below ours."""
+def metric_sheet(table: MetricTable, *, paper: bool = False, worst: bool = False) -> Sheet:
+    """Return the table of a metric.
+
+    ``paper`` puts published numbers, and differences, below ours; ``worst`` marks the data set on which
+    a method is worst, for metrics that can be compared between data sets.
+    """
     metric, entries, ranked = table.metric, table.entries, len(table.ranks.average) > 1
     reasons = list(table.cells["skipped"].dropna().unique())
     decimals = {dataset: decimals_of(table, dataset) for dataset in table.datasets}
@@ -34,6 +39,7 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
     def cell(method: str, dataset: str) -> Cell:
         entry, digits = entries[method, dataset], decimals[dataset]
         footnote = letter(reasons.index(entry["skipped"])) if entry["skipped"] else ""
+        footnote += WORST * (worst and dataset == table.worst(method))
         if not entry["splits"]:
             return Cell(MISSING, raised=footnote)
         text = f"{entry['mean']:.{digits}f}"
@@ -58,7 +64,8 @@ def metric_sheet(table: MetricTable, *, paper: bool) -> Sheet:
 
     return Sheet(
         title=f"{metric.name} ({metric.arrow})",
-        caption=_caption(metric, paper and table.has_published, len(table.methods) > 1),
+        caption=_caption(metric, paper and table.has_published, len(table.methods) > 1)
+        + (f" {WORST} the data set on which the method is worst." if worst else ""),
         columns=("method", *table.datasets, *(["rank"] if ranked else [])),
         groups=[[row(name) for name in names] for _, names in groupby(table.methods, key=family_of)],
         notes=[*(f"{letter(at)}: {why}" for at, why in enumerate(reasons)), *_notes(table)],

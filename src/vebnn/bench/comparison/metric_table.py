@@ -68,6 +68,17 @@ class MetricTable:
         """Return the cells by method and data set."""
         return self.cells.set_index(["method", "dataset"]).to_dict("index")
 
+    @property
+    def means(self) -> pandas.DataFrame:
+        """Return the means, methods × data sets in order; NaN where there is no number."""
+        wide = self.cells.pivot(index="method", columns="dataset", values="mean")
+        return wide.reindex(index=list(self.methods), columns=list(self.datasets)).astype(float)
+
+    def worst(self, method: str) -> str | None:
+        """Return the data set on which a method is worst, if it has at least two."""
+        losses = self.means.loc[method].dropna().map(self.metric.loss)
+        return losses.idxmax() if len(losses) > 1 else None
+
 
 def compare(results: Results, metric: Metric) -> MetricTable:
     """Return the table of one metric.

@@ -30,15 +30,16 @@ class Results:
 
     def scores(self, field: str, method: str, dataset: str) -> pandas.Series:
         """Return the known values of a field by split, in order: sums then agree to the last bit."""
-        rows = (row for row in self._cell(method, dataset) if row.get(field) is not None)
+        rows = (row for row in self.rows_of(method, dataset) if row.get(field) is not None)
         return pandas.Series({row["split"]: row[field] for row in rows}, dtype=float).sort_index()
 
     def why_skipped(self, method: str, dataset: str) -> str | None:
         """Return why a method has no numbers on a data set, if a row says it."""
-        reasons = [str(row["skipped"]) for row in self._cell(method, dataset) if row.get("skipped")]
+        reasons = [str(row["skipped"]) for row in self.rows_of(method, dataset) if row.get("skipped")]
         return reasons[-1] if reasons else None
 
-    def _cell(self, method: str, dataset: str) -> list[Row]:
+    def rows_of(self, method: str, dataset: str) -> list[Row]:
+        """Return the rows of a method on a data set."""
         return [row for row in self.rows if row["method"] == method and row["dataset"] == dataset]
 
 
@@ -84,7 +85,9 @@ def results_of(rows: Sequence[Row]) -> Results:
 
 
 def _with_dataset(row: Row) -> Row:
-    """Name the data set of plasticity rows: material and number of paths; a repeat is a split."""
+    """Name the data set: material and number of paths, or problem; a repeat or seed is a split."""
+    if "problem" in row:
+        return {"dataset": row["problem"], "split": row.get("seed"), **row}
     if "material" not in row:
         return row
     name = f"material {row['material']}, {row.get('num_paths')} paths"
@@ -96,7 +99,7 @@ def _checked(row: Row, where: str) -> Row:
         if not isinstance(row.get(field), str):
             raise ValueError(
                 f"{where} must have the name of a {field}. Got {row.get(field)!r}. "
-                f"The tables are made of rows of vebnn bench uci or plasticity."
+                f"The tables are made of rows of vebnn bench uci, truth or plasticity."
             )
     if row.get("skipped"):
         return row

@@ -1,4 +1,4 @@
-"""How every method is trained on UCI data: the paper's way, with the defaults, or quickly."""
+"""How every method is trained on tables: the paper's way, with the defaults, or quickly."""
 
 import importlib
 import os
@@ -34,7 +34,8 @@ def forecast(
     notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
     if getattr(model, "learning_rate_", None) is not None:
         notes["learning_rate"] = float(model.learning_rate_)
-    return Forecast(prediction.mean, prediction.variance, notes=notes)
+    noise = prediction.aleatoric_variance
+    return Forecast(prediction.mean, prediction.variance, notes=notes, noise_variance=noise)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,15 @@ _AS_ENTITY = re.compile(r"[&<>|$~]")
 def as_markdown(document: Document) -> str:
     """Return the text of a Markdown file."""
     parts = [f"# {escape(document.title)}", *map(escape, document.opening)]
-    for sheet in document.sheets:
-        parts += [f"## {escape(sheet.title)}", escape(sheet.caption), _table(sheet)]
-        parts += [escape(note) for note in sheet.notes]
+    parts += [sheet_as_markdown(sheet) for sheet in document.sheets]
     parts += map(escape, document.closing)
     return "\n\n".join(parts) + "\n"
+
+
+def sheet_as_markdown(sheet: Sheet) -> str:
+    """Return one table with its title, caption and notes."""
+    parts = [f"## {escape(sheet.title)}", escape(sheet.caption), _table(sheet)]
+    return "\n\n".join([*parts, *map(escape, sheet.notes)])
 
 
 def escape(text: str) -> str:

@@ -5,17 +5,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from vebnn.core.types import Dataset, Key
+from vebnn.core.types import Key
 from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
 from vebnn.likelihoods.heads import Parts
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 from vebnn.prediction import Components
-from vebnn.strategies.contract import ARRAY, Fitted, Saved, Shapes, Strategy
+from vebnn.strategies.contract import ARRAY, Fitted, Rows, Saved, Shapes, Strategy
+from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.rounds import Round, choose_round
 from vebnn.strategies.cooperative.steps import LearnedNoise, Result, Steps, point_posterior
-from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import first
 from vebnn.training import Stage, Training
 
@@ -74,9 +74,9 @@ class Cooperative(Strategy):
     validation_fraction: float
     refit: bool
 
-    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> FittedCooperative:
+    def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedCooperative:
         """Run Algorithm 1."""
-        steps = Steps(self, key, data, held_out, stage)
+        steps = Steps(self, key, rows, stage)
         first_means = means = steps.step_1(noise_variance=None, attempt=0)
         results: list[Result] = []
         reports: list[Round] = []

@@ -12,6 +12,7 @@ from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks import Network
+from vebnn.strategies.contract import Rows
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import FEWEST_ROWS
 from vebnn.strategies.cooperative.mean import MeanStep
@@ -62,12 +63,10 @@ class Result(NamedTuple):
 class Steps:
     """The three steps, with what they share."""
 
-    def __init__(
-        self, settings: "Cooperative", key: Key, data: Dataset, held_out: Dataset | None, stage: Stage
-    ) -> None:
+    def __init__(self, settings: "Cooperative", key: Key, rows: Rows, stage: Stage) -> None:
         self.settings, self.stage, self.key = settings, stage, Keys(key, PURPOSES)
         folds = 0 if settings.residuals == "in_sample" else settings.num_folds
-        self.rows = FitData.make(self.key("split"), settings, data, held_out, folds)
+        self.rows = FitData.make(self.key("split"), settings, rows, folds)
         keys = jax.random.split(self.key("networks"), self.rows.num_folds + 1)
         self.starts = self.rows.shapes.build(settings.network, 1, keys)
         self.rows.check(settings.engine, self.starts)
@@ -140,9 +139,7 @@ class Steps:
             # That of round 1 serves all rounds. A unit that shrinks with the residuals would let the
             # noise of few rows shrink to nothing.
             self.noise_unit = unit_of(residuals, rescaled=settings.rescale_residuals)
-        starts = (
-            self._variance_networks(number, engine.num_starts) if before is None else _ends(before)
-        )
+        starts = self._variance_networks(number, engine.num_starts) if before is None else _ends(before)
         found = sample_variance(
             self.key("step 2", number),
             starts,

@@ -20,7 +20,7 @@ from vebnn.likelihoods.heads import Evidential, Head, MeanOnly, MeanVariance, Na
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, MeanAndNoise
 from vebnn.networks import Network
 from vebnn.networks.two_networks import ConstantRest, Separate
-from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
+from vebnn.strategies.contract import ARRAY, Rows, Saved, Shapes, Strategy
 from vebnn.strategies.fit_data import FitData, appended, first
 from vebnn.strategies.joint.fitted import FittedJoint, Trial, predicted_parts
 from vebnn.training import NegativeLogLikelihood, Objective, Stage, Trained, Training, pad_rows, train
@@ -79,9 +79,9 @@ class Joint(Strategy):
         rates = self.learning_rates or (self.training.learning_rate,)
         return list(product(rates, self.betas if self.loss == "beta_nll" else (0.0,)))
 
-    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> FittedJoint:
+    def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedJoint:
         """Choose, find warm starts, and run the engine."""
-        steps = _Steps(self, key, data, held_out)
+        steps = _Steps(self, key, rows)
         trials = steps.compare(stage)
         rate, beta = self.grid()[0]
         if trials:
@@ -89,7 +89,7 @@ class Joint(Strategy):
         engine = self.engine.with_learning_rate(rate) if self.learning_rates else self.engine
         unknown = self.loss == "mse" and self.constant_variance is None
         starts = steps.warm_starts(max(engine.num_starts, int(unknown)), rate, beta, stage)
-        constant = np.zeros(data.target.shape[-1], np.float32)
+        constant = np.zeros(rows.data.target.shape[-1], np.float32)
         if self.constant_variance is not None:
             constant = np.asarray(self.constant_variance, np.float32)
         elif unknown:
@@ -126,10 +126,10 @@ class Joint(Strategy):
 class _Steps:
     """The steps of a joint method, with what they share."""
 
-    def __init__(self, settings: Joint, key: Key, data: Dataset, held_out: Dataset | None) -> None:
+    def __init__(self, settings: Joint, key: Key, rows: Rows) -> None:
         self.settings = settings
         self.keys = dict(zip(PURPOSES, jax.random.split(key, len(PURPOSES)), strict=True))
-        self.rows = FitData.make(self.keys["split"], settings, data, held_out)
+        self.rows = FitData.make(self.keys["split"], settings, rows)
         self.start = self._build(self.keys["network"][None])
         self.rows.check(settings.engine, self.start)
 

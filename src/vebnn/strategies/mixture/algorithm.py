@@ -11,9 +11,9 @@ from vebnn.inference import Engine, Posterior
 from vebnn.inference.evaluation import evaluate, evaluate_draws, pool_chains
 from vebnn.likelihoods import mixture as likelihood
 from vebnn.likelihoods.mixture import Mixture
-from vebnn.strategies.contract import ARRAY, Saved, Shapes, Strategy
-from vebnn.strategies.cooperative.rounds import leave_one_out
+from vebnn.strategies.contract import ARRAY, Rows, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.rounds import leave_one_out
 from vebnn.strategies.mixture.fitted import FittedMixture, MixtureRound
 from vebnn.strategies.mixture.modes import match_labels
 from vebnn.strategies.mixture.steps import MixtureSteps, StepOne
@@ -41,9 +41,9 @@ class CooperativeMixture(Strategy):
     prior_precision: float
     validation_fraction: float
 
-    def fit(self, key: Key, data: Dataset, held_out: Dataset | None, stage: Stage) -> FittedMixture:
+    def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedMixture:
         """Run the algorithm."""
-        steps = MixtureSteps(self, key, data, held_out, stage)
+        steps = MixtureSteps(self, key, rows, stage)
         first = steps.step_1()
         folds = steps.fold_networks(first)
         variance = np.asarray(first.trained.variance)
@@ -54,7 +54,7 @@ class CooperativeMixture(Strategy):
             modes = steps.modes(first, folds, results[-1].whole() if results else None)
             # Step 2: noise of every mode; means and coefficients fixed.
             noise = steps.step_2(number, modes, variance)
-            variance = steps.noise_variance(noise, data.x)
+            variance = steps.noise_variance(noise, rows.data.x)
             # Step 3: Bayesian network; noise fixed.
             posterior = steps.step_3(number, noise, first)
             results.append(_scored(steps, number, first, noise, posterior))

@@ -17,6 +17,7 @@ from vebnn.likelihoods.log_likelihoods import (
 )
 from vebnn.likelihoods.mixture import Mixture, from_network, starting_variance
 from vebnn.networks import Network
+from vebnn.strategies.contract import Rows
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import FitData, Keys, appended
 from vebnn.strategies.mixture.em import RowModes, learn_noise, noise_of_modes
@@ -41,22 +42,15 @@ class StepOne(NamedTuple):
 class MixtureSteps:
     """The three steps, with what they share."""
 
-    def __init__(
-        self,
-        settings: "CooperativeMixture",
-        key: Key,
-        data: Dataset,
-        held_out: Dataset | None,
-        stage: Stage,
-    ) -> None:
+    def __init__(self, settings: "CooperativeMixture", key: Key, rows: Rows, stage: Stage) -> None:
         self.settings, self.stage, self.key = settings, stage, Keys(key, PURPOSES)
         folds = settings.num_folds if settings.residuals == "cross_fit" else 0
-        self.rows = FitData.make(self.key("split"), settings, data, held_out, folds)
+        self.rows = FitData.make(self.key("split"), settings, rows, folds)
         keys = jax.random.split(self.key("networks"), settings.num_starts)
         self.fresh = self._build(settings.network, keys)
         self.rows.check(settings.engine, self.fresh)
         # Held-out rows are appended: Step 1 may watch them, but is not trained on them.
-        self.both = appended(data, held_out)
+        self.both = appended(rows.data, rows.held_out)
 
     def step_1(self) -> StepOne:
         """Train means, coefficients and a constant noise per mode, from several random starts."""

@@ -1,141 +1,184 @@
 """The HTTP service: rows in, mean and both uncertainties out."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 
+import anyio
 import pandas
-from fastapi import FastAPI, File, HTTPException, Query, Request, Response, UploadFile
-from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, File, HTTPException, Request, Response, UploadFile
+from fastapi.responses import HTMLResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect
 
 import vebnn
-from vebnn.calibration import UnreachableLevel
 from vebnn.tabular.columns import Column, NumberColumn
-from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
-from vebnn.tabular.scores import columns_of
-from vebnn.tabular.service.limits import TOO_LARGE, LimitBody
+from vebnn.tabular.service.access import UNAUTHORISED, RequireKey
+from vebnn.tabular.service.answers import PredictResponse, answer_csv, answer_json
+from vebnn.tabular.service.errors import add_handlers
+from vebnn.tabular.service.limits import (
+    BAD_REQUEST,
+    MAX_BYTES,
+    MAX_ROWS,
+    TOO_LARGE,
+    LimitBody,
+    Limits,
+)
+from vebnn.tabular.service.rows import Level, PredictRequest, read_rows
 
-MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
 WARM_ROWS = (1, 2, 4, 8, 16, 32, 64)  # other numbers of rows are padded to powers of two
+AT_ONCE = 2  # predictions; more threads would only compete for Python's global lock
+NOT_JSON = 415
 # The page is self-contained: whatever a model's names contain, nothing else is loaded or sent.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
     "img-src data:"
 )
-
-Level = Annotated[
-    float, Field(gt=0, lt=1, description="Probability that an interval holds a new observation.")
-]
+_JSON = "application/json"
+_BODY = {"required": True, "content": {_JSON: {"schema": PredictRequest.model_json_schema()}}}
 
 
-class PredictRequest(BaseModel):
-    """Rows to predict: every feature has a value, or null where it is missing."""
+def create_app(
+    model: TableModel,
+    *,
+    max_rows: int = MAX_ROWS,
+    max_bytes: int = MAX_BYTES,
+    api_keys: Sequence[str] = (),
+    allow_hosts: Sequence[str] = (),
+) -> FastAPI:
+    """Return the service of a model, with its programs compiled.
 
-    model_config = ConfigDict(extra="forbid")
-    rows: Annotated[list[dict[str, bool | int | float | str | None]], Field(min_length=1)]
-    level: Level = 0.95
-
-
-class TargetPrediction(BaseModel):
-    """One target of one row, in the units of the training table."""
-
-    mean: float
-    std: float
-    aleatoric_std: float
-    epistemic_std: float
-    lower: float
-    upper: float
-
-
-class PredictResponse(BaseModel):
-    """Predictions, one per row and target."""
-
-    level: float
-    notices: list[str]
-    predictions: list[dict[str, TargetPrediction]]
-
-
-def create_app(model: TableModel, *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES) -> FastAPI:
-    """Return the service of a model, with its programs compiled; the limits are those of a request."""
-    # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
-    app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
-    app.add_middleware(LimitBody, max_bytes=max_bytes)
-    page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
-    names = [column.name for column in model.encoder.columns]
+    Args:
+      model: what predicts.
+      max_rows: largest number of rows in a request.
+      max_bytes: largest size of a request.
+      api_keys: keys of which a request must have one; none means that everybody may ask.
+      allow_hosts: names by which the service may be called, such as ``"*.example.org"``; none means
+        all.
+    """
     for num_rows in WARM_ROWS:
         model.predict(pandas.DataFrame([model.encoder.typical_row] * num_rows))
-
-    @app.exception_handler(TableError)
-    def explain(request: Request, error: TableError) -> JSONResponse:
-        place = [part for part in ("body", "rows", error.row, error.column) if part is not None]
-        return JSONResponse({"detail": [{"loc": place, "msg": str(error), "type": "table"}]}, 422)
-
-    @app.exception_handler(UnreachableLevel)
-    def explain_level(request: Request, error: UnreachableLevel) -> JSONResponse:
-        return JSONResponse({"detail": [{"loc": ["level"], "msg": str(error), "type": "level"}]}, 422)
-
-    @app.get("/", include_in_schema=False)
-    def show_page() -> HTMLResponse:
-        return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})
-
-    @app.get("/health")
-    def health() -> dict[str, str]:
-        """Report that the service is ready."""
-        return {"status": "ok", "vebnn": vebnn.__version__}
-
-    @app.get("/model")
-    def show_model() -> dict[str, Any]:
-        """Describe the model: features with kinds and ranges, targets, scores and settings."""
-        facts = model.facts
-        return {
-            "vebnn": vebnn.__version__,
-            "estimator": type(model.estimator).__name__,
-            "features": [_feature(column) for column in model.encoder.columns],
-            "targets": [one._asdict() for one in facts.targets],
-            "scores": [one._asdict() for one in facts.scores],
-            "trained_rows": facts.num_trained,
-            "calibration": facts.calibration,
-            "settings": {name: _setting(value) for name, value in model.settings.items()},
-            "max_rows": max_rows,
-        }
-
-    @app.post("/predict")
-    def predict(request: PredictRequest) -> PredictResponse:
-        """Predict rows given as JSON objects, one value per feature."""
-        _check_number(len(request.rows), max_rows)
-        for position, row in enumerate(request.rows):
-            for name in names:
-                if name not in row:
-                    message = (
-                        f"Row {position + 1} lacks {name!r}. Give a value, or null if it is missing."
-                    )
-                    raise TableError(message, name, position)
-        return _response(model, pandas.DataFrame(request.rows), request.level)
-
-    @app.post("/predict/csv", response_model=PredictResponse)
-    def predict_csv(
-        request: Request,
-        file: Annotated[UploadFile, File(description="A CSV file with the features as columns.")],
-        level: Annotated[float, Query(gt=0, lt=1)] = 0.95,
-    ) -> Any:
-        """Predict the rows of a CSV file; answer with CSV if the request accepts text/csv."""
-        frame = read_csv(file.file.read(), file.filename or "upload.csv")
-        _check_number(len(frame), max_rows)
-        if "text/csv" in request.headers.get("accept", ""):
-            prediction, _ = model.predict(frame)
-            table = model.prediction_table(frame, prediction, level)
-            return Response(table.to_csv(index=False), media_type="text/csv")
-        return _response(model, frame, level)
-
+    # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
+    app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
+    add_handlers(app)
+    limits = Limits(max_rows, max_bytes)
+    # What is added last is asked first.
+    app.add_middleware(LimitBody, max_bytes=max_bytes)
+    if api_keys:
+        app.add_middleware(RequireKey, keys=api_keys)
+    if allow_hosts:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=allow_hosts, www_redirect=False)
+    _add_descriptions(app, model, max_rows)
+    _add_predictions(app, model, limits)
     return app
 
 
-def _check_number(num_rows: int, max_rows: int) -> None:
-    if num_rows > max_rows:
-        detail = f"A request may have at most {max_rows:,} rows. Got {num_rows:,}; send them in parts."
-        raise HTTPException(TOO_LARGE, detail)
+def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
+    page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
+    facts = model.facts
+    description = {
+        "vebnn": vebnn.__version__,
+        "estimator": type(model.estimator).__name__,
+        "features": [_feature(column) for column in model.encoder.columns],
+        "targets": [one._asdict() for one in facts.targets],
+        "scores": [one._asdict() for one in facts.scores],
+        "trained_rows": facts.num_trained,
+        "calibration": facts.calibration,
+        "settings": {name: _setting(value) for name, value in model.settings.items()},
+        "max_rows": max_rows,
+    }
+
+    # Functions without `async` would queue for a thread behind the predictions.
+    @app.get("/", include_in_schema=False)
+    async def show_page() -> HTMLResponse:
+        return HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})
+
+    @app.get("/health")
+    async def health() -> dict[str, str]:
+        """Report that the service is ready."""
+        return {"status": "ok", "vebnn": vebnn.__version__}
+
+    @app.get("/model", responses=_refusals(UNAUTHORISED))
+    async def show_model() -> dict[str, Any]:
+        """Describe the model: features with kinds and ranges, targets, scores and settings."""
+        return description
+
+
+def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
+    threads = anyio.CapacityLimiter(AT_ONCE)
+
+    async def in_thread(work: Callable[[], Response]) -> Response:
+        return await run_sync(work, limiter=threads)
+
+    @app.post(
+        "/predict",
+        response_model=PredictResponse,
+        responses=_refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE, NOT_JSON) | _INVALID,
+        openapi_extra={"requestBody": _BODY},
+    )
+    async def predict(request: Request) -> Response:
+        """Predict rows given as JSON objects, one value per feature."""
+        try:
+            body = await request.body()
+        except ClientDisconnect:
+            return Response(status_code=BAD_REQUEST)  # nobody reads it
+        # Browsers send other types to other sites without asking them.
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+            raise HTTPException(NOT_JSON, f"The Content-Type must be {_JSON}.")
+        return await in_thread(partial(_predict_json, model, limits, body))
+
+    @app.post(
+        "/predict/csv",
+        response_model=PredictResponse,
+        responses=_refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE),
+    )
+    async def predict_csv(
+        request: Request,
+        file: Annotated[UploadFile, File(description="A CSV file with the features as columns.")],
+        level: Level = 0.95,
+    ) -> Response:
+        """Predict the rows of a CSV file; answer with CSV if the request accepts text/csv."""
+        content = await file.read()
+        as_csv = "text/csv" in request.headers.get("accept", "")
+        return await in_thread(partial(_predict_csv, model, limits, content, level, as_csv))
+
+
+def _predict_json(model: TableModel, limits: Limits, body: bytes) -> Response:
+    asked = read_rows(body, model.encoder, limits)
+    content = answer_json(model, asked.table, asked.level, asked.unknown)
+    return Response(content, media_type=_JSON)
+
+
+def _predict_csv(
+    model: TableModel, limits: Limits, content: bytes, level: float, as_csv: bool
+) -> Response:
+    limits.check_csv(content, len(model.encoder.known_names))
+    table = read_csv(content, "upload.csv")
+    if as_csv:
+        return Response(answer_csv(model, table, level), media_type="text/csv")
+    return Response(answer_json(model, table, level, []), media_type=_JSON)
+
+
+_INVALID: dict[int | str, dict[str, Any]] = {
+    422: {
+        "description": "Validation Error",
+        "content": {_JSON: {"schema": {"$ref": "#/components/schemas/HTTPValidationError"}}},
+    }
+}
+
+
+def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
+    words = {
+        BAD_REQUEST: "Not HTTP that can be read",
+        UNAUTHORISED: "No valid API key",
+        TOO_LARGE: "Too many rows or bytes",
+        NOT_JSON: "Not JSON",
+    }
+    return {code: {"description": words[code]} for code in codes}
 
 
 def _feature(column: Column) -> dict[str, Any]:
@@ -147,19 +190,3 @@ def _feature(column: Column) -> dict[str, Any]:
 
 def _setting(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def _response(model: TableModel, frame: pandas.DataFrame, level: float) -> PredictResponse:
-    prediction, notices = model.predict(frame)
-    lower, upper = prediction.interval(level)
-    stds = {name: getattr(prediction, name) for name in ("std", "aleatoric_std", "epistemic_std")}
-    parts = {"mean": prediction.mean, **stds, "lower": lower, "upper": upper}
-    columns = {name: columns_of(values).tolist() for name, values in parts.items()}
-    predictions = [
-        {
-            target: TargetPrediction(**{name: values[row][at] for name, values in columns.items()})
-            for at, target in enumerate(model.targets)
-        }
-        for row in range(len(prediction))
-    ]
-    return PredictResponse(level=level, notices=list(notices), predictions=predictions)

@@ -1,0 +1,1 @@
+"""Pages of results, written from rows alone: text, tables and pictures."""

@@ -1,0 +1,150 @@
+"""The division of a table into rows to train on, to calibrate on and to score, in whole groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas
+
+from vebnn.calibration.conformal import rows_needed
+from vebnn.core.groups import number_groups, take_groups
+from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.errors import TableError, counted, quoted_list
+from vebnn.tabular.scores import DEFAULT_LEVEL
+from vebnn.tabular.values import MISSING, to_labels
+
+FEWEST_CALIBRATION_ROWS = 10
+CALIBRATION_SHARE = 0.2  # of the rows that are not held out, as in the paper
+
+
+@dataclass(frozen=True)
+class TableGroups:
+    """Rows that belong together: identical inputs, and one label in the group column."""
+
+    of_rows: np.ndarray  # (rows,), the number of each row's group
+    column: str | None  # the group column
+    num_repeats: int  # rows with the inputs of another row
+    kept: bool = True  # whether such rows stay together
+
+    @property
+    def count(self) -> int:
+        """Number of groups."""
+        return int(self.of_rows.max()) + 1
+
+    def notices(self, *, as_input: bool) -> list[str]:
+        """Return what is kept together."""
+        notices = []
+        if self.column is not None:
+            role = "is also an input" if as_input else "is no input"
+            notices.append(f"{self.column}: names {self.count:,} groups that stay together; {role}.")
+        if self.num_repeats:
+            rest = (
+                "identical inputs stay together"
+                if self.kept
+                else "there are too few different inputs to hold some out, so the score is of repeats"
+            )
+            notices.append(
+                f"{counted(self.num_repeats, 'row')} have the inputs of another row; {rest}."
+            )
+        return notices
+
+
+class Division(NamedTuple):
+    """Positions of rows, sorted."""
+
+    held_out: np.ndarray  # for the score
+    calibrated: np.ndarray  # for the calibration alone
+    trained: np.ndarray
+
+
+def find_groups(
+    frame: pandas.DataFrame,
+    targets: Sequence[str],
+    column: str | None,
+    *,
+    drop: Sequence[str],
+    categorical: Sequence[str],
+    fewest: int,
+) -> TableGroups:
+    """Find the rows that belong together; every row is a group if fewer than ``fewest`` inputs differ.
+
+    Inputs are compared as the network would see them: without identifiers, targets and dropped columns.
+    """
+    # The encoder of the model is learned later, from the training rows alone.
+    encoder, _ = TableEncoder.fit(frame, targets, drop=drop, categorical=categorical)
+    inputs = encoder.encode(frame).matrix.to_numpy()
+    same = number_groups(inputs)
+    num_repeats = int(np.sum(np.bincount(same)[same] > 1))
+    if column is not None:
+        return TableGroups(number_groups(inputs, to_labels(frame[column])), column, num_repeats)
+    kept = bool(same.max() + 1 >= fewest)
+    return TableGroups(same if kept else np.arange(len(same)), None, num_repeats, kept)
+
+
+def check_group_column(frame: pandas.DataFrame, column: str, targets: Sequence[str]) -> None:
+    """Refuse a column that is missing, a target, or without a label in some row."""
+    if column not in frame.columns:
+        columns = quoted_list(frame.columns, 12)
+        raise TableError(f"There is no column {column!r} for group. The columns are {columns}.", column)
+    if column in targets:
+        raise TableError(f"The column {column!r} is a target; it cannot be the group.", column)
+    if (missing := to_labels(frame[column]) == MISSING).any():
+        row = int(np.argmax(missing))
+        raise TableError(
+            f"The group {column!r} is missing in {counted(int(missing.sum()), 'row')}, first in row "
+            f"{row + 1}. Fill it in; a row that belongs to no group needs a label of its own.",
+            column,
+            row,
+        )
+
+
+def fewest_groups(hold_out: float, calibrate: str | None) -> int:
+    """Return the least number of groups: two to train on, and one for every other use."""
+    return 2 + (hold_out > 0) + (calibrate is not None)
+
+
+def divide(groups: TableGroups, hold_out: float, calibrate: str | None, seed: int) -> Division:
+    """Divide rows at random, in whole groups; the shares are met as closely as groups allow."""
+    fewest = fewest_groups(hold_out, calibrate)
+    if groups.column is not None and groups.count < fewest:
+        raise TableError(
+            f"The group {groups.column!r} must name at least {fewest} groups, because training "
+            f"needs two, and held-out and calibration rows one each. Got {groups.count}; choose "
+            f"another column, or leave it out.",
+            groups.column,
+        )
+    every = groups.of_rows
+    num_rows = len(every)
+    order = np.random.default_rng(seed).permutation(groups.count)
+    held_out = take_groups(order, every, int(np.ceil(hold_out * num_rows)))
+    # The scored rows are the same with and without calibration.
+    wanted = _num_calibrated(calibrate, num_rows - len(held_out))
+    rest = order[~np.isin(order, every[held_out])]
+    calibrated = take_groups(rest, every, wanted)
+    if wanted and len(calibrated) < _fewest(calibrate):
+        raise TableError(
+            f"The calibration {calibrate!r} needs at least {_fewest(calibrate)} rows of its own. Got "
+            f"{counted(len(calibrated), 'row')}, because whole groups stay together; leave it out, or "
+            f"add rows."
+        )
+    trained = np.setdiff1d(np.arange(num_rows), np.concatenate([held_out, calibrated]))
+    return Division(np.sort(held_out), np.sort(calibrated), trained)
+
+
+def _fewest(calibrate: str | None) -> int:
+    return rows_needed(DEFAULT_LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
+
+
+def _num_calibrated(calibrate: str | None, num_rows: int) -> int:
+    if calibrate is None:
+        return 0
+    number, fewest = int(np.ceil(CALIBRATION_SHARE * num_rows)), _fewest(calibrate)
+    enough = round((fewest - 1) / CALIBRATION_SHARE) + 1
+    if num_rows < enough:
+        raise TableError(
+            f"The calibration {calibrate!r} needs at least {fewest} rows of its own. Got "
+            f"{counted(number, 'row')}, a fifth of the {num_rows} that are not held out; leave it out, "
+            f"or add rows until these are {enough}."
+        )
+    return number

@@ -1,0 +1,1 @@
+"""Standing proofs: promises, each with the figure that was measured for it."""

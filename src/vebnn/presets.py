@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vebnn.core.arguments import require_one_of
-from vebnn.inference import ENGINES, Engine
+from vebnn.inference import ENGINES, PSGLD, Engine
 from vebnn.inference.engine import Budget
 from vebnn.networks import GRU, MLP
 from vebnn.training import Training, stretched
@@ -38,6 +38,11 @@ def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GR
     return SCALED_VARIANCE_NETWORK if sampled else DEFAULT_VARIANCE_NETWORK
 
 
+def pilot(num_rows: int) -> PSGLD:
+    """Return short chains, of the length of a round whose chains the next round continues."""
+    return stretched(PSGLD.for_rows(num_rows), 0.25)
+
+
 class Rounds(NamedTuple):
     """How Steps 2 and 3 work together: arguments of :class:`~vebnn.VeBNNRegressor` of the same name."""
 
@@ -46,9 +51,6 @@ class Rounds(NamedTuple):
     choose_round: str
     variance_inference: str
 
-
-# Of chains of the variance network, which every round continues, over those of the Bayesian network.
-VARIANCE_LENGTH = 0.25
 
 # Where draws have the spread of a posterior, their residuals are better than those of fold networks.
 _OF_SAMPLES = Rounds("posterior", None, "last", "psgld")

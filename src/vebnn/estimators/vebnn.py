@@ -8,13 +8,7 @@ from vebnn.estimators.engines import engine_of
 from vebnn.estimators.regressor import Regressor
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.presets import (
-    VARIANCE_LENGTH,
-    default_network,
-    default_rounds,
-    default_variance_network,
-    stretched,
-)
+from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
 
@@ -117,6 +111,7 @@ class VeBNNRegressor(Regressor):
             network=default_network(engine, scaled=True) if self.network is None else self.network,
             variance_network=self.variance_network
             or default_variance_network(self.network, sampled=sampled),
+            pilot=pilot(num_rows) if engine.samples else None,
             variance_engine=self._variance_engine(variance_inference, num_rows) if sampled else None,
             residuals=default.residuals,
             rounds=rounds,
@@ -126,9 +121,9 @@ class VeBNNRegressor(Regressor):
         )
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
+        if inference == "psgld":
+            return pilot(num_rows)
         engine = engine_of("variance_inference", inference, num_rows)
-        if isinstance(inference, str):
-            engine = stretched(engine, VARIANCE_LENGTH)
         if not engine.samples:
             raise ValueError(
                 f'The `variance_inference` must be "map" or an engine that samples a posterior, such as '

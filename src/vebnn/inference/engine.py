@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import jax
 import numpy as np
 
-from vebnn.core.types import Array, Dataset, Key, NoisyDataset, Params
+from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.networks import Network
 from vebnn.training import (
     Objective,
@@ -25,12 +25,12 @@ class Problem(NamedTuple):
     """A posterior to explore: its objective, its rows, and networks to start from."""
 
     objective: Objective
-    data: NoisyDataset | Dataset
+    data: AnyDataset
     initialise: Callable[[Key], Network]  # fresh networks, one per key
     starts: Network  # warm starts, stacked: trained networks
     validation_rows: np.ndarray  # rows for early stopping, for engines that optimise
     monitor: Callable[[Params, Any], Array] | None = None  # early stopping's criterion, if not the NLL
-    held_out: NoisyDataset | Dataset | None = None  # never trained on; replaces the validation rows
+    held_out: AnyDataset | None = None  # never trained on; replaces the validation rows
 
     def warm_starts(self, num_runs: int) -> Network:
         """Return one warm start per run; with more runs than starts, starts are reused in turn."""
@@ -100,8 +100,8 @@ class Engine(ABC):
     - ``needs_likelihood``: it follows the gradient of a log posterior, so that the loss must be a
       log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
     - ``needs_dropout``: its draws are dropout masks.
-    - ``samples``: its draws are a sample of the posterior, so that their spread is that of the posterior
-      at the training rows, too. False for engines that minimise from several starts or with masks.
+    - ``samples``: its draws are a sample of the posterior, so that their spread at the training rows
+      is right, too. False for engines that minimise from several starts or with masks.
     - ``mean_field``: it fits an independent distribution to every weight.
     - ``title``: its name in tables, as the paper spells it.
     """

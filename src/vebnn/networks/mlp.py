@@ -23,7 +23,6 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "elu": jax.nn.elu,
     "softplus": jax.nn.softplus,
     "sin": jnp.sin,
-    "mix": lambda h: jnp.concatenate([jnp.tanh(h[: h.size // 2]), jax.nn.silu(h[h.size // 2 :])]),
 }
 
 

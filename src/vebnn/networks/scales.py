@@ -5,10 +5,10 @@ inside the network have standard deviations of √d and √h. Here a weight is
 
     w = z · exp(t) / √fan_in,   times exp(s_j) if it belongs to input j,
 
-and a bias is z · exp(u), with one t and one u for each layer. Every z and s is N(0, 1), as the weights
-of a network with fixed scales are (paper, eq. 10), so that engines and priors need no change; t and u are
-narrower by a factor. An input without influence gets a small exp(s_j) (automatic relevance
-determination; MacKay 1994, Neal 1996).
+and a bias is z · exp(u), with one t and one u for each layer. Every z, s and t is N(0, 1), as the
+weights of a network with fixed scales are (paper, eq. 10), so that no engine needs to know; u is half as
+wide. An input without influence gets a small exp(s_j) (automatic relevance determination; MacKay 1994,
+Neal 1996).
 """
 
 import math
@@ -39,7 +39,7 @@ class MLPScales(eqx.Module):
         self, weights: list[Array], biases: list[Array], linear: Array | None
     ) -> tuple[list[Array], list[Array], Array | None]:
         """Return the scaled weights."""
-        of_inputs = jnp.exp(INPUT_SPREAD * self.inputs)
+        of_inputs = jnp.exp(INPUT_SPREAD * self.inputs)[None]
         of_layers = jnp.exp(LAYER_SPREAD * self.layers)
         of_biases = jnp.exp(BIAS_SPREAD * self.biases)
         factors = [of_layers[n] / math.sqrt(weight.shape[1]) for n, weight in enumerate(weights)]

@@ -58,6 +58,7 @@ class Cooperative(Strategy):
     network: Any
     variance_network: Any
     engine: Engine
+    pilot: Engine | None  # of rounds before the last; None: the engine itself
     variance_engine: Engine | None  # None: the variance network is trained, not sampled
     rounds: int | None  # None: until the noise settles
     iterate: Literal["posterior", "mean"]

@@ -27,12 +27,11 @@ from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_o
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.strategies.fit_data import FitData, Keys, appended
-from vebnn.training import Objective, Stage, Trained, stretched
+from vebnn.training import Objective, Stage, Trained
 
 if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
 
-SHORT = 0.25  # length of chains in rounds before the last, if later rounds continue them
 SETTLED = 0.03  # a change of the typical noise std, relative, that ends the rounds
 MOST_ROUNDS = 12
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
@@ -179,11 +178,11 @@ class Steps:
         """Infer the Bayesian network with the noise fixed, warm-started from Step 1 (paper).
 
         With residuals of the posterior, chains continue from their end in the round before: the
-        noise was learned from that state. Before the last round they are short.
+        noise was learned from that state. Before the last round, the pilot engine is enough.
         """
         settings, starts, engine = self.settings, means.params, self.settings.engine
-        if settings.residuals == "posterior" and engine.samples:
-            engine = engine if last else stretched(engine, SHORT)
+        if settings.residuals == "posterior":
+            engine = engine if last or settings.pilot is None else settings.pilot
             if earlier is not None and earlier.markov:
                 starts = _ends(earlier)
         prior = IsotropicPrior(np.float32(settings.prior_precision))

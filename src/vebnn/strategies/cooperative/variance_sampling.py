@@ -48,5 +48,5 @@ def sample_variance(
     problem = Problem(objective, data, lambda keys: starts, starts, validation_rows=np.arange(0))
     posterior = engine.run(key, problem, stage)
     trace = posterior.trace
-    noise = Noise(pool_chains(posterior.draws), scale, np.int32(trace.shape[1]), trace.mean(0), loss)
+    noise = Noise(pool_chains(posterior.draws), scale, np.asarray(trace.shape[1]), trace.mean(0), loss)
     return SampledVariance(noise, posterior)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from vebnn.core.arguments import require_one_of
-from vebnn.inference import ENGINES, PSGLD, Engine
+from vebnn.inference import ENGINES, PSGHMC, Engine
 from vebnn.inference.engine import Budget
 from vebnn.networks import GRU, MLP
 from vebnn.training import Training, stretched
@@ -15,7 +15,7 @@ LEARNING_RATES = (1e-4, 3e-4, 7e-4, 1e-3, 3e-3)  # the paper's grid on UCI data
 DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
 DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
-# Of samplers, which average over all scales.
+# Of engines that learn scales.
 SCALED_NETWORK = MLP((50, 50), activation="silu", prior="learned", linear=True)
 SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned")
 
@@ -24,9 +24,9 @@ def default_network(engine: Engine, *, scaled: bool = False) -> MLP:
     """Return the default mean network, with the paper's dropout rate if the engine needs dropout.
 
     Args:
-      scaled: learn the scales of its prior, if the engine samples.
+      scaled: learn the scales of its prior, if the engine can.
     """
-    if scaled and engine.samples:
+    if scaled and engine.learns_scales:
         return SCALED_NETWORK
     return replace(DEFAULT_NETWORK, dropout_rate=0.1 if engine.needs_dropout else 0.0)
 
@@ -38,9 +38,9 @@ def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GR
     return SCALED_VARIANCE_NETWORK if sampled else DEFAULT_VARIANCE_NETWORK
 
 
-def pilot(num_rows: int) -> PSGLD:
-    """Return short chains, of the length of a round whose chains the next round continues."""
-    return stretched(PSGLD.for_rows(num_rows), 0.25)
+def pilot(num_rows: int) -> PSGHMC:
+    """Return short chains, for rounds whose chains the next round continues."""
+    return stretched(PSGHMC.for_rows(num_rows), 0.25)
 
 
 class Rounds(NamedTuple):
@@ -52,16 +52,17 @@ class Rounds(NamedTuple):
     variance_inference: str
 
 
-# Where draws have the spread of a posterior, their residuals are better than those of fold networks.
-_OF_SAMPLES = Rounds("posterior", None, "last", "psgld")
+# Residuals of a posterior are better than those of fold networks if its draws can be relied on.
+_OF_DRAWS = Rounds("posterior", None, "last", "psghmc")
 _OF_FOLDS = Rounds("cross_fit", 1, "validation", "map")
 
 
 def default_rounds(engine: Engine, network: Any, residuals: str | None) -> Rounds:
     """Return what is best for an engine, or for the residuals if these are given."""
     if residuals is None:
-        residuals = "posterior" if engine.samples and not isinstance(network, GRU) else "cross_fit"
-    return _OF_SAMPLES if residuals == "posterior" else _OF_FOLDS._replace(residuals=residuals)
+        posterior = engine.learns_scales and not isinstance(network, GRU)
+        residuals = "posterior" if posterior else "cross_fit"
+    return _OF_DRAWS if residuals == "posterior" else _OF_FOLDS._replace(residuals=residuals)
 
 
 def default_mean_training(num_rows: int) -> Training:

@@ -74,7 +74,7 @@ class VeBNNRegressor(Regressor):
 
     network: Any = None
     _: KW_ONLY
-    inference: str | Engine = "psgld"
+    inference: str | Engine = "psghmc"
     rounds: int | None = None
     iterate: str = "posterior"
     choose_round: str | None = None
@@ -111,7 +111,7 @@ class VeBNNRegressor(Regressor):
             network=default_network(engine, scaled=True) if self.network is None else self.network,
             variance_network=self.variance_network
             or default_variance_network(self.network, sampled=sampled),
-            pilot=pilot(num_rows) if engine.samples else None,
+            pilot=pilot(num_rows) if engine.learns_scales else None,
             variance_engine=self._variance_engine(variance_inference, num_rows) if sampled else None,
             residuals=default.residuals,
             rounds=rounds,
@@ -121,12 +121,6 @@ class VeBNNRegressor(Regressor):
         )
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
-        if inference == "psgld":
+        if inference == "psghmc":
             return pilot(num_rows)
-        engine = engine_of("variance_inference", inference, num_rows)
-        if not engine.samples:
-            raise ValueError(
-                f'The `variance_inference` must be "map" or an engine that samples a posterior, such as '
-                f'"psgld". Got {inference!r}.'
-            )
-        return engine
+        return engine_of("variance_inference", inference, num_rows)

@@ -12,6 +12,7 @@ from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.mclmc import MCLMC
 from vebnn.inference.nuts import NUTS
+from vebnn.inference.psghmc import PSGHMC
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sghmc import SGHMC
 from vebnn.inference.sgld import SGLD
@@ -24,6 +25,7 @@ ENGINES: dict[str, type[Engine]] = {
     "sgld": SGLD,
     "sghmc": SGHMC,
     "psgld": PSGLD,
+    "psghmc": PSGHMC,
     "mclmc": MCLMC,
     "nuts": NUTS,
     "laplace": Laplace,
@@ -35,6 +37,7 @@ __all__ = [
     "MAP",
     "MCLMC",
     "NUTS",
+    "PSGHMC",
     "PSGLD",
     "SGHMC",
     "SGLD",

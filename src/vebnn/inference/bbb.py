@@ -67,7 +67,6 @@ class BayesByBackprop(Engine):
     training: Training = field(default_factory=lambda: Training(num_epochs=10_000, learning_rate=1e-2))
 
     mean_field = True
-    samples = False  # independent weights: the spread at the training rows is not that of the posterior
     title = "BBB"
 
     def __post_init__(self) -> None:

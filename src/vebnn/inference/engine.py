@@ -100,15 +100,15 @@ class Engine(ABC):
     - ``needs_likelihood``: it follows the gradient of a log posterior, so that the loss must be a
       log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
     - ``needs_dropout``: its draws are dropout masks.
-    - ``samples``: its draws are a sample of the posterior, so that their spread at the training rows
-      is right, too. False for engines that minimise from several starts or with masks.
+    - ``learns_scales``: its draws are right even if prior scales are learned with the weights; then such
+      a network, and noise from residuals of the posterior, are the default.
     - ``mean_field``: it fits an independent distribution to every weight.
     - ``title``: its name in tables, as the paper spells it.
     """
 
     needs_likelihood: ClassVar[bool] = True
     needs_dropout: ClassVar[bool] = False
-    samples: ClassVar[bool] = True
+    learns_scales: ClassVar[bool] = False
     mean_field: ClassVar[bool] = False
     title: ClassVar[str]
 
@@ -155,7 +155,6 @@ class PointEngine(Engine):
     """Abstract: an engine that minimises, with a ``training`` among its settings."""
 
     needs_likelihood = False
-    samples = False
     training: Training
 
     @classmethod

@@ -61,6 +61,8 @@ class NUTS(FullDataSampler):
     target_acceptance: float = 0.8
     max_tree_depth: int = 10
 
+    learns_scales = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         require_number("target_acceptance", self.target_acceptance, 0, 1)

@@ -6,9 +6,9 @@ inside the network have standard deviations of √d and √h. Here a weight is
     w = z · exp(t) / √fan_in,   times exp(s_j) if it belongs to input j,
 
 and a bias is z · exp(u), with one t and one u for each layer. Every z, s and t is N(0, 1), as the
-weights of a network with fixed scales are (paper, eq. 10), so that no engine needs to know; u is half as
-wide. An input without influence gets a small exp(s_j) (automatic relevance determination; MacKay 1994,
-Neal 1996).
+weights of a network with fixed scales are (paper, eq. 10), so that no engine needs to know; u has half
+that width. An input without influence gets a small exp(s_j) (automatic relevance determination; MacKay
+1994, Neal 1996).
 """
 
 import math

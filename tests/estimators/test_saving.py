@@ -98,6 +98,7 @@ def test_a_failed_swap_brings_the_old_model_back(model, folder, failure, monkeyp
         replace(source, target)
 
     before = (folder / "model.json").read_bytes()
+    monkeypatch.setattr("vebnn.serialization.files.exchange", lambda first, second: False)
     monkeypatch.setattr("vebnn.serialization.files.os.replace", fails_once)
     with pytest.raises(failure, match="denied"):
         model.save(folder)

@@ -60,7 +60,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
     validation_fraction: float = 0.2
     random_state: Any = None
     verbose: int = 0
-    checkpoint: str | Path | None = None
+    checkpoint: str | PathLike[str] | None = None
 
     @abstractmethod
     def _strategy(self, num_rows: int) -> Strategy:

@@ -6,7 +6,7 @@ A damaged, edited or exchanged file is refused. No file holds code.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -20,19 +20,43 @@ from vebnn.serialization.files import write_bytes
 
 
 class SavedFolder:
-    """A folder whose files are read once, however many formats describe them."""
+    """The files of a model, each read once and all at one time, however many formats describe them.
+
+    A model that is replaced meanwhile is read again, so that no reader sees files of two models.
+    """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
-        self.read = cache(partial(_read, self.path))
 
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file, or nothing if it is missing."""
+        return self._contents[name]
 
-def _read(folder: Path, name: str) -> bytes | None:
-    path = folder / name
-    return path.read_bytes() if path.is_file() else None
+    @cached_property
+    def _contents(self) -> dict[str, bytes | None]:
+        while True:
+            before = _identity(self.path)
+            contents = {name: _read(self.path / name) for name in TABLE.names | MODEL.names}
+            if _identity(self.path) == before:
+                return contents
+
+
+def _identity(folder: Path) -> tuple[int, ...] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except FileNotFoundError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,6 @@ def test_resumed_fit_gives_the_same_model(
     assert not checkpoint.exists()
 
 
-@pytest.mark.slow
 def test_a_finished_fit_survives_a_failed_save(
     call, alloys_model: Path, alloys_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +184,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_training(
         assert "which does not exist" in sentence
 
 
+@pytest.mark.slow
 def test_serve_answers_one_row_within_20_milliseconds(alloys_model: Path) -> None:
     listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
     process = subprocess.Popen(

@@ -1,5 +1,6 @@
 """A model of a table: divided honestly, saved whole, and recognising its own rows."""
 
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -228,3 +229,13 @@ def test_predictions_keep_identifiers_but_need_none(model: TableModel) -> None:
     assert list(table["row"]) == [1, 2, 3, 4]
     assert "sample" not in table
     assert isinstance(table, pandas.DataFrame)
+
+
+def test_identifiers_never_take_the_name_of_a_prediction(model: TableModel) -> None:
+    frame = alloys(3).rename(columns={"sample": "strength_MPa_mean"})
+    encoder = dataclasses.replace(model.encoder, identifiers=("strength_MPa_mean",))
+    prediction = model.predict(alloys(3)).prediction
+    table = dataclasses.replace(model, encoder=encoder).prediction_table(frame, prediction)
+    assert table.columns.is_unique
+    np.testing.assert_array_equal(table["strength_MPa_mean"], prediction.mean[:, 0])
+    assert list(table["identifier_strength_MPa_mean"]) == list(frame["strength_MPa_mean"])

@@ -46,6 +46,9 @@ def fit(
     group_as_input: Annotated[
         bool, typer.Option("--group-as-input", help="Use the group column as an input, too.")
     ] = False,
+    max_categories: Annotated[
+        int, typer.Option(help="Most categories of a column that have an input of their own.")
+    ] = 50,
     inference: Annotated[
         str,
         typer.Option(
@@ -82,12 +85,13 @@ def fit(
     started = time.perf_counter()
     console = Console(quiet=as_json)
     plan = plan_table(
-        read_table(data),
+        read_table(data, [*(categorical or []), *([group] if group else [])]),
         target or [],
         drop=drop or [],
         categorical=categorical or [],
         group=group,
         group_as_input=group_as_input,
+        max_categories=max_categories,
         hold_out=hold_out,
         seed=seed,
         source=data.name,

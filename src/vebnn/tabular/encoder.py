@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas
 
+from vebnn.prediction import frame_columns
 from vebnn.tabular.columns import CategoryColumn, Column, NumberColumn
-from vebnn.tabular.detection import LeftOut, detect_column, training_notices
+from vebnn.tabular.detection import MAX_CATEGORIES, LeftOut, detect_column, training_notices
 from vebnn.tabular.errors import TableError, counted, quoted_list
 from vebnn.tabular.values import to_numbers
 
@@ -71,6 +72,7 @@ class TableEncoder:
         *,
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
+        max_categories: int = MAX_CATEGORIES,
     ) -> "tuple[TableEncoder, tuple[str, ...]]":
         """Decide what every column is; return the encoder, and notices about what was decided.
 
@@ -84,7 +86,7 @@ class TableEncoder:
         for name in frame.columns:
             if name in targets or name in drop:
                 continue
-            found = detect_column(frame[name], name in categorical)
+            found = detect_column(frame[name], name in categorical, max_categories)
             if isinstance(found, LeftOut):
                 (identifiers if found.identifier else ignored).append(name)
                 notices.append(f"{name}: left out, because {found.reason}.")
@@ -99,6 +101,12 @@ class TableEncoder:
     def encoded_names(self) -> list[str]:
         """Names of all columns the network sees."""
         return [name for column in self.columns for name in column.encoded_names]
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the columns whose values must be read as they are written."""
+        categories = (column.name for column in self.columns if isinstance(column, CategoryColumn))
+        return [*categories, *self.identifiers]
 
     @property
     def typical_row(self) -> dict[str, Any]:
@@ -195,5 +203,7 @@ def _check_names(
                 raise TableError(f"There is no column {name!r} for {option}. {available}", name)
         if len(set(names)) < len(names):
             raise TableError(f"A column was named twice for {option}. Got {quoted_list(names)}.")
+    if len(targets) > 1:
+        frame_columns(targets)  # refuses names that would collide in predictions
     if both := sorted(set(targets) & {*drop, *categorical}):
         raise TableError(f"The column {both[0]!r} is a target; it cannot be dropped or a category.")

@@ -62,6 +62,12 @@ class SavedTableModel:
         """How columns become numbers."""
         return TableEncoder.from_description(self.body["encoder"])
 
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the columns whose values must be read as they are written."""
+        group = self.body["facts"].get("group")
+        return self.encoder.label_names + ([] if group is None else [group])
+
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""
         from vebnn import estimators
@@ -89,5 +95,5 @@ class SavedTableModel:
 def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
     """Read a model and encoded rows for it; errors come before the slow import of JAX."""
     saved = SavedTableModel.open(folder)
-    rows = saved.encoder.encode(read_table(data))
+    rows = saved.encoder.encode(read_table(data, saved.label_names))
     return saved.load(), rows

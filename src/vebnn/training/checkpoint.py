@@ -14,6 +14,7 @@ import vebnn
 from vebnn.serialization.arrays import checksum, read_part, write_part
 from vebnn.serialization.checkpoints import CheckpointFolder
 from vebnn.serialization.trees import arrays_of, fill
+from vebnn.training.function_code import function_code
 from vebnn.training.stage import Observer
 
 State = TypeVar("State")
@@ -82,9 +83,10 @@ def fingerprint(settings: Any, data: Any, seed: int) -> str:
     """Return a digest of all that decides what a fit computes; ``data`` is a pytree of arrays.
 
     Settings enter by their repr, without the addresses of functions, which differ between processes.
-    Arrays in a user's own networks enter whole.
+    Functions and arrays in a user's own networks enter whole.
     """
-    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
+    code = function_code(settings)
+    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed, code)))
     leaves = jax.tree.leaves((data, settings.network, settings.variance_network))
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray | jax.Array)]
     return checksum(words, arrays_of("", arrays))

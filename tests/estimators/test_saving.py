@@ -180,3 +180,10 @@ def test_a_model_with_checkpoints_and_a_random_generator_loads(tmp_path) -> None
     model.save(tmp_path / "model")
     loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_small_file_does_not_ask_for_much_memory(folder):
+    body = json.loads((folder / "model.json").read_bytes())["model"]
+    (folder / "model.json").write_bytes(MODEL.seal(body | {"in_shape": [5_000_000]}))
+    with pytest.raises(ValueError, match=r"inputs of shape \(5000000,\), but its arrays have \(3,\)"):
+        VeBNNRegressor.load(folder)

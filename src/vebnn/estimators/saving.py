@@ -80,6 +80,12 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
+    # Before networks of that shape are built: a small file must not ask for much memory.
+    if arrays["probe_x"].shape[1:] != model.in_shape_:
+        raise ValueError(
+            f"The model in {Path(folder)} has inputs of shape {model.in_shape_}, but its arrays have "
+            f"{arrays['probe_x'].shape[1:]}. Save the model again."
+        )
     shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
     saved = Saved(body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"]))
     model.fitted_ = model._strategy(num_rows=1).revive(shapes, saved)

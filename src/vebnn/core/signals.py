@@ -16,8 +16,8 @@ class Interrupts:
 
     Python drops an exception raised while the garbage collector or a destructor runs, and prints it.
     JAX registers a function that runs then, so a Ctrl-C is sometimes lost. :meth:`check` raises it
-    again; if none comes, it is raised a moment later. Nothing changes outside the main thread or where the
-    program has its own handler. A context inside another one shares its Ctrl-C.
+    again; if none comes, it is raised a moment later. Nothing changes outside the main thread or where
+    the program has its own handler. A context inside another one shares its Ctrl-C.
     """
 
     def __init__(self) -> None:

@@ -187,3 +187,13 @@ def test_a_small_file_does_not_ask_for_much_memory(folder):
     (folder / "model.json").write_bytes(MODEL.seal(body | {"in_shape": [5_000_000]}))
     with pytest.raises(ValueError, match=r"inputs of shape \(5000000,\), but its arrays have \(3,\)"):
         VeBNNRegressor.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change", [{"in_shape": None}, {"facts": []}, {"parameters": {"network": {}}}, {"story": 3}]
+)
+def test_a_description_that_makes_no_sense_is_refused(folder, change):
+    body = json.loads((folder / "model.json").read_bytes())["model"]
+    (folder / "model.json").write_bytes(MODEL.seal(body | change))
+    with pytest.raises(ValueError, match=r"does not make sense .* edited, or made by another version"):
+        VeBNNRegressor.load(folder)

@@ -14,7 +14,7 @@ from vebnn.estimators.preprocessing import Standardiser
 from vebnn.inference import ENGINES
 from vebnn.networks import GRU, MLP
 from vebnn.serialization.files import new_folder
-from vebnn.serialization.folders import MODEL
+from vebnn.serialization.folders import MODEL, understanding
 from vebnn.serialization.trees import arrays_of, fill
 from vebnn.strategies.contract import Saved, Shapes
 from vebnn.training import Training
@@ -56,6 +56,11 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
       ValueError: if the files are damaged, edited or of another version or estimator, or if the model
         uses a network or engine of the user's own that was not passed again, or not the same one.
     """
+    with understanding(folder):
+        return _load(estimator, folder, your_own)
+
+
+def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]) -> Any:
     body, files = MODEL.read(folder)
     arrays = _without_skeletons(files["weights"])
     if (kind := body["estimator"]) != estimator.__name__:

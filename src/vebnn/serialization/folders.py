@@ -4,7 +4,8 @@ A damaged, edited or exchanged file is refused. No file holds code.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -134,6 +135,18 @@ class Format:
 
     def _damaged(self, path: Path) -> ValueError:
         return ValueError(f"The file {path} is missing, truncated or was edited; {self.again}.")
+
+
+@contextmanager
+def understanding(folder: str | PathLike[str]) -> Iterator[None]:
+    """Turn errors about a description with right checksums but wrong values into one sentence."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"The description of the model in {Path(folder)} does not make sense ({error!r}): it was "
+            f"edited, or made by another version. Save the model again."
+        ) from error
 
 
 def _checksum(body: dict[str, Any]) -> str:

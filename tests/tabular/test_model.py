@@ -13,6 +13,7 @@ import pytest
 
 from alloys import TARGETS, alloys
 from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
+from vebnn.serialization.files import write_bytes
 from vebnn.serialization.folders import TABLE
 from vebnn.tabular.advice import advise, coverage_verdict
 from vebnn.tabular.effort import new_estimator
@@ -239,3 +240,16 @@ def test_identifiers_never_take_the_name_of_a_prediction(model: TableModel) -> N
     assert table.columns.is_unique
     np.testing.assert_array_equal(table["strength_MPa_mean"], prediction.mean[:, 0])
     assert list(table["identifier_strength_MPa_mean"]) == list(frame["strength_MPa_mean"])
+
+
+def test_a_save_writes_to_one_temporary_folder(model: TableModel, tmp_path: Path, monkeypatch) -> None:
+    """What a killed save leaves is then found by its name, and deleted."""
+    beside: list[set[str]] = []
+
+    def note(path: Path, content: bytes) -> None:
+        beside.append({one.name[:3] for one in path.parent.parent.iterdir()})
+        write_bytes(path, content)
+
+    monkeypatch.setattr("vebnn.serialization.folders.write_bytes", note)
+    model.save(tmp_path / "m")
+    assert beside == [{".m."}] * len(FILES)

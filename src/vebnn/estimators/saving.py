@@ -30,6 +30,12 @@ def save(model: Any, folder: str | Path) -> None:
     Raises:
       FileExistsError: if the folder holds something that is not a saved model.
     """
+    with new_folder(folder, MODEL.names) as new:
+        write(model, new)
+
+
+def write(model: Any, folder: Path) -> None:
+    """Write the files of a fitted estimator to a new folder."""
     fitted, names = model.fitted_, getattr(model, "feature_names_in_", None)
     trees = fitted.arrays() | {name: getattr(model, name) for name in _UNITS}
     parameters = model.get_params(deep=False)
@@ -45,8 +51,7 @@ def save(model: Any, folder: str | Path) -> None:
         "info": list(fitted.posterior.info),
     }
     arrays = {path: array for name in trees for path, array in arrays_of(name, trees[name]).items()}
-    with new_folder(folder, MODEL.names) as new:
-        MODEL.write(new, body, {"weights": arrays})
+    MODEL.write(folder, body, {"weights": arrays})
 
 
 def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:

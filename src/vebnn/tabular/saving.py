@@ -30,6 +30,8 @@ def check_can_save(folder: str | Path) -> None:
 
 def save_table_model(model: "TableModel", folder: str | Path) -> None:
     """Write a model to a folder; replace a saved model that is there, but nothing else."""
+    from vebnn.estimators.saving import write
+
     facts = asdict(model.facts) | {
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
@@ -37,7 +39,7 @@ def save_table_model(model: "TableModel", folder: str | Path) -> None:
     kind = type(model.estimator).__name__
     body = {"estimator": kind, "encoder": model.encoder.describe(), "facts": facts}
     with new_folder(folder, _NAMES) as new:
-        model.estimator.save(new)
+        write(model.estimator, new)
         rows = vars(model.known_rows) | {name: getattr(model, name) for name in _SAMPLE}
         TABLE.write(new, body, {"rows": rows})
 

@@ -190,7 +190,15 @@ def test_a_small_file_does_not_ask_for_much_memory(folder):
 
 
 @pytest.mark.parametrize(
-    "change", [{"in_shape": None}, {"facts": []}, {"parameters": {"network": {}}}, {"story": 3}]
+    "change",
+    [
+        {"in_shape": None},
+        {"facts": []},
+        {"parameters": {"network": {}}},
+        {"story": 3},
+        {"feature_names": [[]]},
+        {"feature_names": 3},
+    ],
 )
 def test_a_description_that_makes_no_sense_is_refused(folder, change):
     body = json.loads((folder / "model.json").read_bytes())["model"]

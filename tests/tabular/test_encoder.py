@@ -255,3 +255,14 @@ def test_targets_whose_predictions_would_collide() -> None:
     frame = table(y_aleatoric=range(ROWS))
     with pytest.raises(ValueError, match=r"'y' and 'y_aleatoric' would both .* 'y_aleatoric_std'"):
         TableEncoder.fit(frame, ["y", "y_aleatoric"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("low", None), ("low", "1"), ("high", 10**400), ("median", float("nan")), ("name", 3)],
+)
+def test_a_description_with_wrong_types_is_refused(name: str, value) -> None:
+    description = learn(table()).describe()
+    description["columns"][0][name] = value
+    with pytest.raises((TypeError, OverflowError)):
+        TableEncoder.from_description(description)

@@ -82,6 +82,10 @@ def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]
             f"load(folder, {again})."
         )
     model = estimator(**parameters)
+    for names in (body["facts"]["target_names_"], body["feature_names"]):
+        whole = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if names is not None and not whole:
+            raise TypeError("names that are no text")
     for name in _FACTS:
         fact = body["facts"][name]
         setattr(model, name, tuple(fact) if isinstance(fact, list) else fact)

@@ -1,10 +1,11 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pandas
@@ -184,9 +185,22 @@ class TableEncoder:
         columns = []
         for one in description["columns"]:
             fields = {name: tuple(x) if isinstance(x, list) else x for name, x in one.items()}
-            columns.append(_COLUMN_KINDS[str(fields.pop("kind"))](**fields))
-        rest = (tuple(description[name]) for name in ("targets", "identifiers", "ignored"))
-        return cls(tuple(columns), *rest)
+            kind = _COLUMN_KINDS[str(fields.pop("kind"))]
+            _check_types(fields, get_type_hints(kind))
+            columns.append(kind(**fields))
+        rest = {name: tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
+        _check_types(rest, get_type_hints(cls))
+        return cls(tuple(columns), **rest)
+
+
+def _check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
+    """Raise TypeError unless values read from JSON have their types; numbers must be finite."""
+    for name, value in values.items():
+        wanted = get_args(types[name])[0] if get_args(types[name]) else types[name]
+        for one in value if get_args(types[name]) else [value]:
+            known = isinstance(one, int | float if wanted is float else wanted)
+            if not known or (wanted is float and not math.isfinite(one)):
+                raise TypeError(f"{name} is {str(one)[:60]!r}")
 
 
 def _check_names(

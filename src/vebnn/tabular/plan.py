@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas
@@ -100,7 +101,7 @@ def plan_table(
         check_group_column(frame, group, targets)
         drop = drop if as_input or group in drop else [*drop, group]
     fewest = fewest_groups(hold_out, calibrate)
-    kinds = {"drop": drop, "categorical": categorical, "max_categories": max_categories}
+    kinds: dict[str, Any] = {"drop": drop, "categorical": categorical, "max_categories": max_categories}
     groups = find_groups(frame, targets, group, fewest=fewest, **kinds)
     division = divide(groups, hold_out, calibrate, seed)
     trained = division.trained

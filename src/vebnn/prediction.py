@@ -1,6 +1,6 @@
 """Predictions: mean, aleatoric and epistemic variance, in the user's units."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -196,24 +196,13 @@ class Prediction:
                 f"A table needs one row per prediction. Got predictions of shape {self.mean.shape}; "
                 f"take a time step first."
             )
-        lower, upper = self.interval(level)
-        parts = {
-            "mean": self.mean,
-            "std": self.std,
-            "aleatoric_std": self.aleatoric_std,
-            "epistemic_std": self.epistemic_std,
-            "lower": lower,
-            "upper": upper,
-        }
-        if self.mean.ndim == 1:
-            return pandas.DataFrame(parts, index=self.index)
-        names = self.target_names or tuple(f"y{i}" for i in range(self.mean.shape[1]))
-        columns = {
-            f"{name}_{part}": values[:, number]
-            for number, name in enumerate(names)
-            for part, values in parts.items()
-        }
-        return pandas.DataFrame(columns, index=self.index)
+        stds = (self.std, self.aleatoric_std, self.epistemic_std)
+        parts = np.stack([self.mean, *stds, *self.interval(level)], axis=-1)
+        names: Sequence[str] | None = None
+        if self.mean.ndim == 2:
+            names = self.target_names or [f"y{i}" for i in range(self.mean.shape[1])]
+        columns = frame_columns(names)
+        return pandas.DataFrame(parts.reshape(len(parts), -1), columns=columns, index=self.index)
 
     def _shaped(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, float)
@@ -240,3 +229,24 @@ def _checked(kind: str) -> str:
     if kind not in ("gaussian", "mixture"):
         raise ValueError(f'The `kind` must be "gaussian" or "mixture". Got {kind!r}.')
     return kind
+
+
+def frame_columns(targets: Sequence[str] | None) -> list[str]:
+    """Return the columns of :meth:`Prediction.to_frame`, prefixed if there are several targets.
+
+    Raises:
+      ValueError: if two targets would have a column of the same name.
+    """
+    parts = ("mean", "std", "aleatoric_std", "epistemic_std", "lower", "upper")
+    if targets is None:
+        return list(parts)
+    owners: dict[str, str] = {}
+    for target in targets:
+        for column in (f"{target}_{part}" for part in parts):
+            if column in owners:
+                raise ValueError(
+                    f"The targets {owners[column]!r} and {target!r} would both have a column "
+                    f"{column!r} in tables of predictions. Rename one of them."
+                )
+            owners[column] = target
+    return list(owners)

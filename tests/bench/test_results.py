@@ -1,6 +1,9 @@
+import errno
 import io
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +125,29 @@ def test_not_a_number_is_an_error_and_leaves_no_line(file: ResultsFile) -> None:
             file, [{"seed": 0}], lambda seed: {"square": float("nan")}, Console(file=io.StringIO())
         )
     assert file.rows() == []
+
+
+def test_two_writers_lose_no_rows(file: ResultsFile) -> None:
+    append = (
+        "import sys; from pathlib import Path; from vebnn.bench.results import ResultsFile\n"
+        "file = ResultsFile(Path(sys.argv[1]), {'writer': sys.argv[2]})\n"
+        "for seed in range(150): file.append({'seed': seed, 'long': 'x' * 5_000})\n"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", append, file.path, name]) for name in ("one", "two")
+    ]
+    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    rows = [json.loads(line) for line in file.path.read_text().splitlines()]
+    assert sorted((row["writer"], row["seed"]) for row in rows) == [
+        (name, seed) for name in ("one", "two") for seed in range(150)
+    ]
+
+
+def test_a_full_disk_names_the_file(file: ResultsFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("vebnn.bench.results.os.fsync", full)
+    with pytest.raises(OSError, match="No space") as caught:
+        file.append({"seed": 0})
+    assert caught.value.filename == str(file.path)

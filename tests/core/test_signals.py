@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -68,6 +69,46 @@ def test_observers_hear_a_dropped_interrupt_at_the_next_report_or_the_end(
     with pytest.raises(KeyboardInterrupt):
         work(listener, after)
     assert listener.heard == heard
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_dropped_interrupt_is_not_printed_and_raised_soon(dropped: list[type]) -> None:
+    def wait() -> None:
+        with Interrupts():
+            interrupt_the_collector()
+            time.sleep(10)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        wait()
+    assert time.monotonic() - started < 5
+    assert dropped == []
+
+
+def test_other_dropped_exceptions_are_reported_as_before(dropped: list[type]) -> None:
+    class Clumsy:
+        def __del__(self) -> None:
+            raise OSError("disk full")
+
+    hook = sys.unraisablehook
+    with Interrupts():
+        Clumsy()
+    assert dropped == [OSError]
+    assert sys.unraisablehook is hook
+
+
+def test_contexts_share_an_interrupt() -> None:
+    def work_inside() -> None:
+        listener = Listener()
+        with Interrupts():
+            try:
+                work(listener, 1)
+            finally:
+                assert listener.heard == [1, 2, False]
+                time.sleep(0.2)  # no second one comes while a checkpoint is written
+
+    with pytest.raises(KeyboardInterrupt):
+        work_inside()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

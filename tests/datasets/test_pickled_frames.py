@@ -1,6 +1,8 @@
 import os
 import pickle
 import pickletools
+import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +168,68 @@ def test_no_flipped_byte_does_worse_than_a_sentence(tmp_path: Path) -> None:
 def test_missing_file_stays_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_frame(tmp_path / "nothing.pickle")
+
+
+def doubled(times: int) -> tuple:
+    """Return a tuple whose pickle has a few bytes a level, and whose hash takes twice as long."""
+    value: tuple = ()
+    for _ in range(times):
+        value = (value, value)
+    return value
+
+
+class Array:
+    """An array whose pickle shares its bytes with others."""
+
+    def __init__(self, content: bytes, dtype: Any) -> None:
+        self.state = (1, (len(content) // 8,), dtype, False, content)
+
+    def __reduce__(self) -> Any:
+        return (*np.zeros(0).__reduce__()[:2], self.state)
+
+
+def with_cell(cell: Any) -> bytes:
+    table = frame()
+    table.at[0, "label"] = cell
+    return pickle.dumps(table, 4)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Nr\xff\xff\xff\x0f.",  # a memo with 2**28 places
+        b"\x80\x04\x95\xff\xff\xff\xff\x00\x00\x00\x00N.",  # a frame of 4 GB
+        b"\x80\x05\x96\xff\xff\xff\x7f\x00\x00\x00\x00N.",  # 2 GB of bytes
+        pickle.dumps({doubled(26): 1}, 4),
+        with_cell(doubled(26)),
+        with_cell(Array(bytes(8), Evil(np.dtype, doubled(26)))),
+        b"\x80\x04" + b"(" * 200_000 + b"t" * 200_000 + b".",
+        b"\x80\x04)" + b"\x85" * 200_000 + b".",
+    ],
+)
+def test_small_files_take_little_time_and_memory(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "bomb.pickle").write_bytes(content)
+    tracemalloc.start()
+    started = time.process_time()
+    with pytest.raises(ValueError, match="is damaged or not a pickled pandas table"):
+        read_frame(tmp_path / "bomb.pickle")
+    seconds, (_, peak) = time.process_time() - started, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6 + 200 * len(content)
+    assert seconds < 0.5 + 5e-5 * len(content)
+
+
+def test_arrays_that_share_their_numbers_take_no_more_than_the_file(tmp_path: Path) -> None:
+    table, content = frame(300), bytes(80_000)
+    cells = np.empty(300, object)
+    cells[:] = [Array(content, np.dtype("f8"))] * 300
+    table["strain"] = cells
+    # The same array in many cells is the same array again.
+    same = read_frame(write(tmp_path / "same.pickle", table))["strain"]
+    assert len({id(cell) for cell in same}) == 1
+    np.testing.assert_array_equal(same[0], np.zeros(10_000))
+    table["strain"] = [Array(content, np.dtype("f8")) for _ in range(300)]
+    path = write(tmp_path / "shared.pickle", table)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(ValueError, match="is damaged"):
+        read_frame(path)

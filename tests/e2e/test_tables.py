@@ -1,5 +1,6 @@
 """From a file of rows to predictions, by the real command line."""
 
+import errno
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import numpy as np
@@ -147,6 +149,39 @@ def test_resumed_fit_gives_the_same_model(
     weights = (tmp_path / "m" / "weights.safetensors").read_bytes()
     assert weights == (alloys_model / "weights.safetensors").read_bytes()
     assert not checkpoint.exists()
+
+
+def test_a_finished_fit_survives_a_failed_save(
+    call, alloys_model: Path, alloys_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(alloys_csv, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["fit", "alloys.csv", *ARGUMENTS, "--effort", "quick", "--out", "m", "--json"]
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "m")
+    with monkeypatch.context() as patched:
+        patched.setattr("vebnn.tabular.model.TableModel.save", Mock(side_effect=full))
+        sentence = one_sentence(call(*arguments))
+    assert sentence == (
+        "vebnn: No space left on device: m. The work so far is in m.checkpoint; rerun the same "
+        "command with --resume."
+    )
+    with monkeypatch.context() as patched:
+        again = Mock(side_effect=AssertionError("trained again"))
+        patched.setattr("vebnn.training.checkpoint.Checkpoint.report", again)
+        assert call(*arguments, "--resume").returncode == 0
+    weights = (tmp_path / "m" / "weights.safetensors").read_bytes()
+    assert weights == (alloys_model / "weights.safetensors").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["alloys.csv", "m"]
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_training(
+    call, alloys_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vebnn.tabular.effort.new_estimator", Mock(side_effect=AssertionError))
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    for out in (tmp_path / "link", tmp_path / "link" / "m"):
+        sentence = one_sentence(call("fit", str(alloys_csv), *ARGUMENTS, "--out", str(out)))
+        assert "which does not exist" in sentence
 
 
 @pytest.mark.slow

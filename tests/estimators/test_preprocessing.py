@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, pad_sequences
+from vebnn import VeBNNRegressor
+from vebnn.estimators.preprocessing import (
+    Standardiser,
+    entry_weight,
+    input_weight,
+    pad_sequences,
+    require_moderate,
+)
 
 
 def test_standardised_values_have_mean_zero_and_std_one(rng):
@@ -43,3 +50,22 @@ def test_sequences_are_padded_at_their_end():
             pad_sequences(wrong)
     with pytest.raises(ValueError, match=r"the same features\. Got \[2, 3\] of them"):
         pad_sequences([np.zeros((4, 2)), np.zeros((4, 3))])
+
+
+@pytest.mark.parametrize(("name", "factor"), [("y", 1e-201), ("y", 1e300), ("X", 1e-201), ("X", 1e300)])
+def test_numbers_whose_squares_vanish_or_overflow_are_refused(sine, name: str, factor: float) -> None:
+    X, y = sine
+    rows = {"X": X * factor, "y": y} if name == "X" else {"X": X, "y": y * factor}
+    with pytest.raises(ValueError, match=rf"`{name}` must hold numbers up to 1e\+140 .* other units"):
+        VeBNNRegressor(random_state=0).fit(**rows)
+
+
+def test_constants_and_moderate_numbers_are_no_reason_to_refuse() -> None:
+    require_moderate("X", np.array([[0.0, 1e-300, 1e139, np.nan], [1e-139, 1e-300, 0.0, np.nan]]))
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-31, 1e31])
+def test_weights_that_single_precision_cannot_hold_are_refused(sine, factor: float) -> None:
+    X, y = sine
+    with pytest.raises(ValueError, match=r"`sample_weight` must be zero, or between 1e-30 and 1e\+30"):
+        VeBNNRegressor(random_state=0).fit(X, y, sample_weight=np.full(len(y), factor))

@@ -98,6 +98,7 @@ def test_a_failed_swap_brings_the_old_model_back(model, folder, failure, monkeyp
         replace(source, target)
 
     before = (folder / "model.json").read_bytes()
+    monkeypatch.setattr("vebnn.serialization.files.exchange", lambda first, second: False)
     monkeypatch.setattr("vebnn.serialization.files.os.replace", fails_once)
     with pytest.raises(failure, match="denied"):
         model.save(folder)
@@ -179,3 +180,28 @@ def test_a_model_with_checkpoints_and_a_random_generator_loads(tmp_path) -> None
     model.save(tmp_path / "model")
     loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_small_file_does_not_ask_for_much_memory(folder):
+    body = json.loads((folder / "model.json").read_bytes())["model"]
+    (folder / "model.json").write_bytes(MODEL.seal(body | {"in_shape": [5_000_000]}))
+    with pytest.raises(ValueError, match=r"inputs of shape \(5000000,\), but its arrays have \(3,\)"):
+        VeBNNRegressor.load(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"in_shape": None},
+        {"facts": []},
+        {"parameters": {"network": {}}},
+        {"story": 3},
+        {"feature_names": [[]]},
+        {"feature_names": 3},
+    ],
+)
+def test_a_description_that_makes_no_sense_is_refused(folder, change):
+    body = json.loads((folder / "model.json").read_bytes())["model"]
+    (folder / "model.json").write_bytes(MODEL.seal(body | change))
+    with pytest.raises(ValueError, match=r"does not make sense .* edited, or made by another version"):
+        VeBNNRegressor.load(folder)

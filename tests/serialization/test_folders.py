@@ -134,6 +134,7 @@ def test_a_failure_leaves_the_old_folder(folder: Path, failure, when, monkeypatc
         replace(source, target)
 
     def prepare() -> None:
+        monkeypatch.setattr("vebnn.serialization.files.exchange", lambda first, second: False)
         monkeypatch.setattr("vebnn.serialization.files.os.replace", swap)
 
     with pytest.raises(failure, match="denied"):

@@ -101,7 +101,9 @@ def test_many_categories_keep_the_most_frequent() -> None:
     encoder, said = TableEncoder.fit(frame, ["y"])
     assert len(encoder.encoded_names) == 50
     assert "only the 50 most frequent" in said[0]
-    assert encoder.encode(frame).notices == ()
+    (notice,) = encoder.encode(frame).notices
+    assert "30 rows with 'c50'" in notice
+    assert "rare in training" in notice
 
 
 @pytest.mark.parametrize(
@@ -201,3 +203,66 @@ def test_targets() -> None:
 def test_encoder_survives_json() -> None:
     encoder = learn(table(c=["a", None, "b"] * 10, id=range(ROWS), k=1), drop=["x"])
     assert TableEncoder.from_description(json.loads(json.dumps(encoder.describe()))) == encoder
+
+
+def encode_one(encoder: TableEncoder, code) -> tuple[list[str], tuple[str, ...]]:
+    encoded = encoder.encode(pandas.DataFrame({"x": [0.0], "code": [code]}))
+    names = [name for name in encoded.matrix.columns if name.startswith("code")]
+    return [name for name in names if encoded.matrix[name][0]], encoded.notices
+
+
+@pytest.mark.parametrize(
+    ("trained", "declared", "found"),
+    [
+        # Read as text beside A9: what is written decides.
+        (["007", "7", "A9"], (), {"007": "007", "7": "7", "07": None, 7: "7"}),
+        (["007", "012"], ("code",), {"007": "007", "12": None, "012": "012"}),
+        # Read as numbers: the number decides, however it is written.
+        ([7, 12], ("code",), {"007": "7", "12.0": "12", 12: "12", "1e1": None}),
+        (["7.0", "12"], ("code",), {"7": "7", 7.0: "7", "12": "12"}),
+        (["1.10", "1.1", "A9"], (), {"1.10": "1.10", "1.1": "1.1"}),
+        ([True, False], (), {"TRUE": "True", False: "False"}),
+    ],
+)
+def test_the_model_decides_how_codes_are_read(trained, declared, found) -> None:
+    codes = (trained * ROWS)[:ROWS]
+    encoder = learn(table(code=codes), categorical=declared)
+    for code, label in found.items():
+        assert encode_one(encoder, code)[0] == ([f"code = {label}"] if label else [])
+
+
+def test_rare_categories_are_called_rare() -> None:
+    codes = ["a"] * 12 + ["b"] * 10 + ["c"] * 5 + ["d"] * 3
+    encoder = learn(table(code=codes), max_categories=2)
+    assert encode_one(encoder, "b") == (["code = b"], ())
+    _, (rare,) = encode_one(encoder, "d")
+    assert "1 row with 'd', rare in training: not among the 2 most frequent" in rare
+    _, (unseen,) = encode_one(encoder, "e")
+    assert "1 row with 'e', never seen in training" in unseen
+    assert "8 rows of others" in notices(table(code=codes), max_categories=2)
+    assert "--max-categories 4" in notices(table(code=codes), max_categories=2)
+    again = TableEncoder.from_description(json.loads(json.dumps(encoder.describe())))
+    assert again == encoder
+    # Models of before do not know which categories were rare.
+    description = encoder.describe()
+    for column in description["columns"]:
+        column.pop("rare", None)
+    old = TableEncoder.from_description(description)
+    assert "'e', rare or never seen in training" in encode_one(old, "e")[1][0]
+
+
+def test_targets_whose_predictions_would_collide() -> None:
+    frame = table(y_aleatoric=range(ROWS))
+    with pytest.raises(ValueError, match=r"'y' and 'y_aleatoric' would both .* 'y_aleatoric_std'"):
+        TableEncoder.fit(frame, ["y", "y_aleatoric"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("low", None), ("low", "1"), ("high", 10**400), ("median", float("nan")), ("name", 3)],
+)
+def test_a_description_with_wrong_types_is_refused(name: str, value) -> None:
+    description = learn(table()).describe()
+    description["columns"][0][name] = value
+    with pytest.raises((TypeError, OverflowError)):
+        TableEncoder.from_description(description)

@@ -1,14 +1,16 @@
 """Files of rows, read and written by the real libraries."""
 
+import gzip
 import sys
 from pathlib import Path
 
 import numpy as np
 import pandas
+import pyarrow.feather
 import pytest
 
 from vebnn.tabular.errors import TableError
-from vebnn.tabular.files import read_table, write_table
+from vebnn.tabular.files import read_csv, read_table, write_table
 
 FRAME = pandas.DataFrame({"x": [1.5, 2.0, None], "kind": ["a", "b", "a"], "y": [1, 2, 3]})
 
@@ -74,6 +76,9 @@ def test_npz_with_code_in_it_is_refused(tmp_path: Path) -> None:
         ("t.csv", b"x,z,y\n0.1,1,5,\n0.2,1,000,6\n", "line 2 has 4 values instead of 3"),
         ("t.csv", b"x;z\n0,1;1;2\n", "line 2 has 3 values instead of 2"),
         ("t.csv", b"a,b\n\xff\xfe,2\n", "not UTF-8"),
+        # pandas would end the value at the NUL byte, and read 1 for 150.
+        ("t.csv", b"a,b\n1,2\n1\x0050,2\n", "t.csv has a NUL byte in line 3"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1\x0050,2\n"), "has a NUL byte in line 2"),
         ("t.parquet", b"not parquet", "could not be read as .parquet"),
         ("t.feather", b"not feather", "could not be read as .feather"),
         ("t.npz", b"not npz", "could not be read as .npz"),
@@ -118,3 +123,40 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
         read_table(tmp_path / "t.parquet")
     with pytest.raises(ImportError, match=r"vebnn\[files\]"):
         write_table(FRAME, tmp_path / "u.parquet")
+
+
+def test_a_named_index_is_a_column(tmp_path: Path) -> None:
+    named = FRAME.set_index("x")
+    named.to_parquet(tmp_path / "t.parquet")
+    assert list(read_table(tmp_path / "t.parquet").columns) == ["x", "kind", "y"]
+    named.set_axis(pandas.MultiIndex.from_product([[1.5], list("abc")], names=["x", None])).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert list(read_table(tmp_path / "t.parquet").columns) == ["x", "kind", "y"]
+    FRAME.set_axis([5, 6, 8]).to_parquet(tmp_path / "t.parquet")
+    pandas.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), FRAME, check_dtype=False)
+
+
+def test_columns_of_the_same_name(tmp_path: Path) -> None:
+    table = pyarrow.table([[1.0], [2.0], [3.0]], names=["a", "b", "a"])
+    pyarrow.feather.write_feather(table, tmp_path / "t.feather")
+    with pytest.raises(TableError, match="more than one column called 'a'"):
+        read_table(tmp_path / "t.feather")
+
+
+def test_records_in_an_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", X=np.zeros(3, [("a", float), ("b", int)]))
+    with pytest.raises(TableError, match=r"must hold numbers or text. Got records .* 'a', 'b'"):
+        read_table(tmp_path / "t.npz")
+
+
+def test_labels_keep_their_text(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("code,id,x\n007,1,007\n012,2,1.0\n,3,2\n")
+    frame = read_table(tmp_path / "t.csv", ["code", "id", "absent"])
+    assert list(frame["code"][:2]) == ["007", "012"]
+    assert frame["code"].isna()[2]
+    # These are not written differently.
+    assert list(frame["id"]) == [1, 2, 3]
+    assert list(frame["x"]) == [7, 1, 2]
+    assert list(read_csv(b"code\n007\n", "t.csv", ["code"])["code"]) == ["007"]
+    assert list(read_csv(b"a;b\n1,5;2,5\n", "t.csv", ["a"])["a"]) == [1.5]

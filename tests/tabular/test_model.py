@@ -1,5 +1,6 @@
 """A model of a table: divided honestly, saved whole, and recognising its own rows."""
 
+import dataclasses
 import hashlib
 import json
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 from alloys import TARGETS, alloys
 from vebnn import PSGLD, Ensemble, JointRegressor, Training, VeBNNRegressor
+from vebnn.serialization.files import write_bytes
 from vebnn.serialization.folders import TABLE
 from vebnn.tabular.advice import advise, coverage_verdict
 from vebnn.tabular.effort import new_estimator
@@ -228,3 +230,26 @@ def test_predictions_keep_identifiers_but_need_none(model: TableModel) -> None:
     assert list(table["row"]) == [1, 2, 3, 4]
     assert "sample" not in table
     assert isinstance(table, pandas.DataFrame)
+
+
+def test_identifiers_never_take_the_name_of_a_prediction(model: TableModel) -> None:
+    frame = alloys(3).rename(columns={"sample": "strength_MPa_mean"})
+    encoder = dataclasses.replace(model.encoder, identifiers=("strength_MPa_mean",))
+    prediction = model.predict(alloys(3)).prediction
+    table = dataclasses.replace(model, encoder=encoder).prediction_table(frame, prediction)
+    assert table.columns.is_unique
+    np.testing.assert_array_equal(table["strength_MPa_mean"], prediction.mean[:, 0])
+    assert list(table["identifier_strength_MPa_mean"]) == list(frame["strength_MPa_mean"])
+
+
+def test_a_save_writes_to_one_temporary_folder(model: TableModel, tmp_path: Path, monkeypatch) -> None:
+    """What a killed save leaves is then found by its name, and deleted."""
+    beside: list[set[str]] = []
+
+    def note(path: Path, content: bytes) -> None:
+        beside.append({one.name[:3] for one in path.parent.parent.iterdir()})
+        write_bytes(path, content)
+
+    monkeypatch.setattr("vebnn.serialization.folders.write_bytes", note)
+    model.save(tmp_path / "m")
+    assert beside == [{".m."}] * len(FILES)

@@ -21,6 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import vebnn
 from vebnn.core.progress import progress_bar
+from vebnn.serialization.files import naming
+from vebnn.serialization.locks import locked
 
 # Raise this number when a change of the code can change the numbers of any experiment: rows of other
 # versions are then computed again.
@@ -52,7 +54,8 @@ class ResultsFile:
         stamped = {**self.stamp, **row}
         line = json.dumps(stamped, allow_nan=False) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "a+b") as file:
+        # Without the lock, another run's line could pass for half a line.
+        with naming(self.path), open(self.path, "a+b") as file, locked(self.path):
             file.seek(0)
             # An interrupted run may have left half a line: overwrite it.
             file.truncate(sum(map(len, _complete_lines(file.read()))))

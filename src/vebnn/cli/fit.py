@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from vebnn.cli.groups import Interrupted
 from vebnn.cli.options import AsJSON, DataFile
 
 if TYPE_CHECKING:
+    from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
 
@@ -43,6 +46,9 @@ def fit(
     group_as_input: Annotated[
         bool, typer.Option("--group-as-input", help="Use the group column as an input, too.")
     ] = False,
+    max_categories: Annotated[
+        int, typer.Option(help="Most categories of a column that have an input of their own.")
+    ] = 50,
     inference: Annotated[
         str,
         typer.Option(
@@ -71,6 +77,7 @@ def fit(
     used only to correct the error bars. Ctrl-C leaves a checkpoint in
     MODEL.checkpoint; rerun the same command with --resume to continue.
     """
+    from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.files import read_table
     from vebnn.tabular.plan import plan_table
     from vebnn.tabular.saving import check_can_save
@@ -78,12 +85,13 @@ def fit(
     started = time.perf_counter()
     console = Console(quiet=as_json)
     plan = plan_table(
-        read_table(data),
+        read_table(data, [*(categorical or []), *([group] if group else [])]),
         target or [],
         drop=drop or [],
         categorical=categorical or [],
         group=group,
         group_as_input=group_as_input,
+        max_categories=max_categories,
         hold_out=hold_out,
         seed=seed,
         source=data.name,
@@ -91,7 +99,7 @@ def fit(
     )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     check_can_save(folder)
-    checkpoint = folder.with_name(f"{folder.name}.checkpoint")
+    checkpoint = CheckpointFolder(folder.with_name(f"{folder.name}.checkpoint"))
     if checkpoint.exists() and not resume:
         raise ValueError(
             f"There is an interrupted fit in {checkpoint}. Add --resume to continue it, or delete it."
@@ -107,27 +115,40 @@ def fit(
         rounds=rounds,
         random_state=seed,
         verbose=int(not as_json),
-        checkpoint=str(checkpoint),
+        checkpoint=checkpoint,
     )
-    model = _train(estimator, plan, checkpoint)
-    model.save(folder)
+    with _resumable(checkpoint):
+        model = _train(estimator, plan)
+        model.save(folder)
+        checkpoint.delete()
     _print_result(console, model, folder, data, time.perf_counter() - started, as_json)
 
 
-def _train(estimator: Any, plan: "TrainingPlan", checkpoint: Path) -> "TableModel":
+@contextmanager
+def _resumable(checkpoint: "CheckpointFolder") -> Iterator[None]:
+    """Say how to resume after Ctrl-C, or after a failure to write such as a full disk."""
+    resume = f"The work so far is in {checkpoint}; rerun the same command with --resume."
+    try:
+        yield
+    except KeyboardInterrupt:
+        way_out = resume if checkpoint.exists() else "Rerun the same command."
+        raise Interrupted(f"Interrupted. {way_out}") from None
+    except OSError as error:
+        if not checkpoint.exists():
+            raise
+        reason = f"{error.strerror}: {error.filename}." if error.filename else str(error)
+        raise OSError(f"{reason} {resume}") from error
+
+
+def _train(estimator: Any, plan: "TrainingPlan") -> "TableModel":
     from sklearn.exceptions import ConvergenceWarning
 
     from vebnn.tabular.model import TableModel
 
-    try:
-        with warnings.catch_warnings():
-            # The advice at the end says the same in terms of the command line.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = TableModel.fit(estimator, plan)
-    except KeyboardInterrupt:
-        resume = f"The work so far is in {checkpoint}; rerun the same command with --resume."
-        way_out = resume if checkpoint.exists() else "Rerun the same command."
-        raise Interrupted(f"Interrupted. {way_out}") from None
+    with warnings.catch_warnings():
+        # The advice at the end says the same in terms of the command line.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TableModel.fit(estimator, plan)
     # The place of the checkpoints is no part of the saved model.
     estimator.set_params(checkpoint=None, verbose=0)
     return model

@@ -17,6 +17,7 @@ from vebnn.cli.report import report
 from vebnn.cli.serve import serve
 from vebnn.cli.simulate import simulate
 from vebnn.cli.suggest import suggest
+from vebnn.core.signals import Interrupts
 
 USER_ERROR, INTERRUPTED = 2, 130
 
@@ -60,8 +61,9 @@ def _main(
 def app() -> None:
     """Run a command; an error that the user can correct is one sentence, not a traceback."""
     try:
-        # A command returns nothing, or an exit code if it ended early.
-        code = commands(standalone_mode=False) or 0
+        with Interrupts():
+            # A command returns nothing, or an exit code if it ended early.
+            code = commands(standalone_mode=False) or 0
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Interrupted as stop:

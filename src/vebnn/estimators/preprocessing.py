@@ -3,11 +3,15 @@
 Also sample weights, known measurement errors and the padding of sequences.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
+
+_LARGEST = 1e140  # its square, times the number of rows, is finite
+_LEAST_WEIGHT = 1e-30
 
 
 class Standardiser(NamedTuple):
@@ -51,6 +55,28 @@ class Standardiser(NamedTuple):
         return values * self.scale + self.centre
 
 
+def require_moderate(name: str, values: np.ndarray) -> None:
+    """Refuse numbers whose squares double precision cannot hold, and differences that vanish.
+
+    Args:
+      name: of the argument.
+      values: ``(rows, ..., features)``; NaN is ignored.
+    """
+    flat = values.reshape(-1, values.shape[-1])
+    with np.errstate(invalid="ignore", over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # all NaN
+        largest = np.nanmax(np.abs(flat), axis=0, initial=0)
+        ranges = np.nanmax(flat, axis=0) - np.nanmin(flat, axis=0)
+    wrong = (largest > _LARGEST) | ((ranges > 0) & (ranges < 1 / _LARGEST))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"The `{name}` must hold numbers up to {_LARGEST:g} that differ by {1 / _LARGEST:g} or "
+            f"more. Got up to {largest[at]:g} and differences up to {ranges[at]:g} in column {at}; use "
+            f"other units."
+        )
+
+
 def entry_weight(sample_weight: Any, target: np.ndarray) -> np.ndarray:
     """Return the weight of each entry of the targets; NaN has weight zero.
 
@@ -75,6 +101,13 @@ def entry_weight(sample_weight: Any, target: np.ndarray) -> np.ndarray:
     weight = weight.reshape(weight.shape + (1,) * (len(shape) - weight.ndim)) * observed
     if weight.min() < 0 or not weight.any(axis=tuple(range(target.ndim - 1))).all():
         raise ValueError("The `sample_weight` must be non-negative, and not all zero.")
+    positive = weight[weight > 0]
+    if positive.min() < _LEAST_WEIGHT or positive.max() > 1 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"The `sample_weight` must be zero, or between {_LEAST_WEIGHT:g} and "
+            f"{1 / _LEAST_WEIGHT:g}, as single precision can hold. Got {positive.min():g} to "
+            f"{positive.max():g}; a weight says how often a row counts."
+        )
     return weight
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vebnn.calibration import CALIBRATIONS, Calibration, learn
+from vebnn.calibration import CALIBRATIONS, learn
 from vebnn.calibration import calibrated as apply_calibration
 from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.compilation import evict_compiled_programs
@@ -24,11 +24,12 @@ from vebnn.estimators.engines import engine_of
 from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
 from vebnn.estimators.rows import (
     ArrayChecks,
+    all_at_once,
     blank_padding,
     groups_that_count,
     require_shape,
-    restore_on_failure,
     rows_that_count,
+    snapshot,
 )
 from vebnn.inference import Engine
 from vebnn.inference.diagnostics import (
@@ -61,7 +62,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
     validation_fraction: float = 0.2
     random_state: Any = None
     verbose: int = 0
-    checkpoint: str | Path | None = None
+    checkpoint: str | PathLike[str] | None = None
 
     @abstractmethod
     def _strategy(self, num_rows: int) -> Strategy:
@@ -123,11 +124,11 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
                 "The `y_std` and `y_std_val` must be given together, otherwise some rows are treated "
                 "as noise-free. Got only one of them."
             )
-        with restore_on_failure(self):
-            rows = self._prepare(X, y, sample_weight, y_std, groups, X_val, y_val, y_std_val)
-            self.fitted_ = self._learn(rows)
-            self._publish()
-            self.calibration_: Calibration | None = None
+        with all_at_once(self) as new:
+            rows = new._prepare(X, y, sample_weight, y_std, groups, X_val, y_val, y_std_val)
+            new.fitted_ = new._learn(rows)
+            new._publish()
+            new.calibration_ = None
         if calibrate:
             self.calibrate(X_val, y_val, calibrate, y_std=y_std_val)
         complaint = self.diagnostics_ and self.diagnostics_.complaint()
@@ -239,22 +240,22 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
         index = X.index if hasattr(X, "columns") else None
-        x, padding = self._inputs(X)
-        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
-        squared = self.y_units_.scale**2
+        model = snapshot(self)  # another thread may fit this one again
+        x, padding = model._inputs(X)
+        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in model.fitted_.parts(x))
+        squared = model.y_units_.scale**2
         known: Any = 0
         if y_std is not None:
             known = known_std(y_std, mean.shape, np.isfinite(mean)) ** 2
-
         raw = Prediction(
-            mean=self._like_y(self.y_units_.restore(mean)),
-            aleatoric_variance=self._like_y(aleatoric * squared + known),
-            epistemic_variance=self._like_y(epistemic * squared),
-            load_components=partial(self._restored_components, x, padding, known),
-            target_names=self.target_names_,
+            mean=model._like_y(model.y_units_.restore(mean)),
+            aleatoric_variance=model._like_y(aleatoric * squared + known),
+            epistemic_variance=model._like_y(epistemic * squared),
+            load_components=partial(model._restored_components, x, padding, known),
+            target_names=model.target_names_,
             index=index,
         )
-        return apply_calibration(raw, self.calibration_) if calibrated and self.calibration_ else raw
+        return apply_calibration(raw, model.calibration_) if calibrated and model.calibration_ else raw
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""

@@ -11,9 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from vebnn.core.forks import refuse_after_fork
 from vebnn.core.groups import number_groups
 from vebnn.core.types import Dataset
-from vebnn.estimators.preprocessing import Standardiser, end_of_sequences, input_weight, known_std
+from vebnn.estimators.preprocessing import (
+    Standardiser,
+    end_of_sequences,
+    input_weight,
+    known_std,
+    require_moderate,
+)
 from vebnn.networks import MLP
 
 # With fewer distinct inputs, a network that has not seen one of them knows nothing of their effect:
@@ -30,6 +37,7 @@ class ArrayChecks(BaseEstimator):
     x_units_: Standardiser
     y_units_: Standardiser
     fitted_: Any
+    calibration_: Any
 
     @property
     def _many_axes(self) -> bool:
@@ -38,6 +46,14 @@ class ArrayChecks(BaseEstimator):
 
     def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         """Check inputs and targets; only some networks have sequences of targets."""
+        refuse_after_fork()
+        X, y = self._arrays(X, y, reset=reset)
+        if reset:
+            require_moderate("X", X)
+            require_moderate("y", y[:, None] if y.ndim == 1 else y)
+        return X, y
+
+    def _arrays(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         if not self._many_axes:
             return validate_data(
                 self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
@@ -60,6 +76,7 @@ class ArrayChecks(BaseEstimator):
 
     def _inputs(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Return standardised inputs, and a mask of their padding, if any."""
+        refuse_after_fork()
         check_is_fitted(self)
         checks = self._checks_of_inputs(X) if self._many_axes else {"dtype": float}
         X = validate_data(self, X, reset=False, **checks)
@@ -113,15 +130,21 @@ class ArrayChecks(BaseEstimator):
 
 
 @contextmanager
-def restore_on_failure(model: Any) -> Iterator[None]:
-    """Restore a model if a fit fails: old networks with new units would predict nonsense."""
-    before = vars(model).copy()
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
+def all_at_once(model: Any) -> Iterator[Any]:
+    """Yield a copy to fit; on success, the model takes its attributes in one step.
+
+    Old networks with new units would predict nonsense, after a failed fit or in another thread.
+    """
+    new = snapshot(model)
+    yield new
+    model.__dict__ = vars(new)
+
+
+def snapshot(model: Any) -> Any:
+    """Return a model with the same attributes, which a later fit does not change."""
+    same = object.__new__(type(model))
+    same.__dict__ = vars(model).copy()
+    return same
 
 
 def rows_that_count(data: Dataset) -> Dataset:

@@ -15,7 +15,7 @@ from vebnn.inference import ENGINES
 from vebnn.networks import GRU, MLP
 from vebnn.presets import default_network, default_variance_network
 from vebnn.serialization.files import new_folder
-from vebnn.serialization.folders import MODEL
+from vebnn.serialization.folders import MODEL, understanding
 from vebnn.serialization.trees import arrays_of, fill
 from vebnn.strategies.contract import Saved, Shapes
 from vebnn.training import Training
@@ -31,6 +31,12 @@ def save(model: Any, folder: str | Path) -> None:
     Raises:
       FileExistsError: if the folder holds something that is not a saved model.
     """
+    with new_folder(folder, MODEL.names) as new:
+        write(model, new)
+
+
+def write(model: Any, folder: Path) -> None:
+    """Write the files of a fitted estimator to a new folder."""
     fitted, names = model.fitted_, getattr(model, "feature_names_in_", None)
     trees = fitted.arrays() | {name: getattr(model, name) for name in _UNITS}
     parameters = model.get_params(deep=False)
@@ -47,8 +53,7 @@ def save(model: Any, folder: str | Path) -> None:
         "info": list(fitted.posterior.info),
     }
     arrays = {path: array for name in trees for path, array in arrays_of(name, trees[name]).items()}
-    with new_folder(folder, MODEL.names) as new:
-        MODEL.write(new, body, {"weights": arrays})
+    MODEL.write(folder, body, {"weights": arrays})
 
 
 def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
@@ -58,6 +63,11 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
       ValueError: if the files are damaged, edited or of another version or estimator, or if the model
         uses a network or engine of the user's own that was not passed again, or not the same one.
     """
+    with understanding(folder):
+        return _load(estimator, folder, your_own)
+
+
+def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]) -> Any:
     body, files = MODEL.read(folder)
     arrays = _with_draws_of_noise(_without_skeletons(files["weights"]))
     if (kind := body["estimator"]) != estimator.__name__:
@@ -74,6 +84,10 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
             f"load(folder, {again})."
         )
     model = estimator(**parameters)
+    for names in (body["facts"]["target_names_"], body["feature_names"]):
+        whole = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if names is not None and not whole:
+            raise TypeError("names that are no text")
     for name in _FACTS:
         fact = body["facts"][name]
         setattr(model, name, tuple(fact) if isinstance(fact, list) else fact)
@@ -82,6 +96,12 @@ def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
+    # Before networks of that shape are built: a small file must not ask for much memory.
+    if arrays["probe_x"].shape[1:] != model.in_shape_:
+        raise ValueError(
+            f"The model in {Path(folder)} has inputs of shape {model.in_shape_}, but its arrays have "
+            f"{arrays['probe_x'].shape[1:]}. Save the model again."
+        )
     shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
     saved = Saved(body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"]))
     strategy = model._strategy(num_rows=1)

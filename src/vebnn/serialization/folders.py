@@ -4,9 +4,10 @@ A damaged, edited or exchanged file is refused. No file holds code.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -20,19 +21,43 @@ from vebnn.serialization.files import write_bytes
 
 
 class SavedFolder:
-    """A folder whose files are read once, however many formats describe them."""
+    """The files of a model, each read once and all at one time, however many formats describe them.
+
+    A model that is replaced meanwhile is read again, so that no reader sees files of two models.
+    """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
-        self.read = cache(partial(_read, self.path))
 
     def __fspath__(self) -> str:
         return str(self.path)
 
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a file, or nothing if it is missing."""
+        return self._contents[name]
 
-def _read(folder: Path, name: str) -> bytes | None:
-    path = folder / name
-    return path.read_bytes() if path.is_file() else None
+    @cached_property
+    def _contents(self) -> dict[str, bytes | None]:
+        while True:
+            before = _identity(self.path)
+            contents = {name: _read(self.path / name) for name in TABLE.names | MODEL.names}
+            if _identity(self.path) == before:
+                return contents
+
+
+def _identity(folder: Path) -> tuple[int, ...] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes() if path.is_file() else None
+    except FileNotFoundError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -112,6 +137,18 @@ class Format:
         return ValueError(f"The file {path} is missing, truncated or was edited; {self.again}.")
 
 
+@contextmanager
+def understanding(folder: str | PathLike[str]) -> Iterator[None]:
+    """Turn errors about a description with right checksums but wrong values into one sentence."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"The description of the model in {Path(folder)} does not make sense ({error!r}): it was "
+            f"edited, or made by another version. Save the model again."
+        ) from error
+
+
 def _checksum(body: dict[str, Any]) -> str:
     return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -119,7 +156,8 @@ def _checksum(body: dict[str, Any]) -> str:
 # Format 2 lacks calibration; up to 3, arrays are named by position instead of path.
 MODEL = Format("model", {"weights": "weights.safetensors"}, 5, 2, again="save the model again")
 # A model of a table is an estimator's model with two more files. Format 1 lacks calibration; up to 2,
-# the estimator's model has format 3 or older; up to 3, there are no groups.
+# the estimator's model has format 3 or older; up to 3, there are no groups, and rare categories are
+# not named.
 _TABLE_FILES = {"rows": "rows.safetensors", "model": "model.json"}
 _AGAIN = "fit the model again with vebnn fit"
 TABLE = Format("table", _TABLE_FILES, 4, 1, _AGAIN, "model of a table")

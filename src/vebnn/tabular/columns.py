@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 
 from vebnn.tabular.errors import counted, quoted_list
-from vebnn.tabular.values import MISSING, to_labels, to_numbers
+from vebnn.tabular.values import MISSING, as_number_label, has_leading_zero, to_labels, to_numbers
 
 Encoded = tuple[np.ndarray, list[str]]  # (rows, encoded columns), and notices about the values
 
@@ -75,6 +75,7 @@ class CategoryColumn:
     categories: tuple[str, ...]  # most frequent first; missing values are a category if there are any
     counts: tuple[int, ...]  # training rows of each
     num_other: int  # training rows of categories too rare for a column
+    rare: tuple[str, ...] = ()  # these categories; models of table format 3 lack them
 
     @classmethod
     def fit(cls, name: str, labels: np.ndarray, most: int) -> "CategoryColumn":
@@ -83,8 +84,8 @@ class CategoryColumn:
         # Ties are broken by name, so that the order of the rows does not matter.
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         kept = {str(label): int(count) for label, count in ordered[:most]}
-        num_other = sum(int(count) for _, count in ordered[most:])
-        return cls(name, tuple(kept), tuple(kept.values()), num_other)
+        rare = {str(label): int(count) for label, count in ordered[most:]}
+        return cls(name, tuple(kept), tuple(kept.values()), sum(rare.values()), tuple(rare))
 
     @property
     def num_missing(self) -> int:
@@ -111,18 +112,39 @@ class CategoryColumn:
         """The most frequent category."""
         return next(iter(self.present), MISSING)
 
+    def labels_of(self, series: pandas.Series) -> np.ndarray:
+        """Return labels as the training rows have them: 007 is 7 to a model that has read numbers."""
+        labels = to_labels(series)
+        known = {*self.categories, *self.rare}
+        if any(map(has_leading_zero, known)):
+            return labels
+        others = {label: as_number_label(label) for label in set(labels) - known}
+        return np.array([x if (x := others.get(label)) in known else label for label in labels], object)
+
+    def unseen_as(self, label: str) -> str | None:
+        """Return what a category without a column was in training: "rare", "never seen" or either."""
+        if label in self.categories:
+            return None
+        if label in self.rare:
+            return f"rare in training: not among the {len(self.categories)} most frequent"
+        return "rare or never seen in training" if self._unknown_rare else "never seen in training"
+
+    @property
+    def _unknown_rare(self) -> bool:
+        return self.num_other > 0 and not self.rare
+
     def encode(self, series: pandas.Series) -> Encoded:
         """Return ones and zeros."""
-        labels = to_labels(series)
+        labels = self.labels_of(series)
         values = (labels[:, None] == np.asarray(self.categories, object)[None, :]).astype(float)
-        unseen = ~values.any(1)
-        notices = []
-        if unseen.any() and not self.num_other:
-            notices.append(
-                f"{self.name}: {counted(int(unseen.sum()), 'row')} with "
-                f"{quoted_list(pandas.unique(labels[unseen]))}, never seen in training; treated as "
-                f"none of the known categories."
-            )
+        without: dict[str, list[str]] = {}  # labels of the rows, by what they were in training
+        for label in labels[~values.any(1)]:
+            without.setdefault(str(self.unseen_as(label)), []).append(label)
+        notices = [
+            f"{self.name}: {counted(len(found), 'row')} with {quoted_list(dict.fromkeys(found))}, "
+            f"{reason}; treated as none of the known categories."
+            for reason, found in without.items()
+        ]
         return values, notices
 
 

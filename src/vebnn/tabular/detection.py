@@ -11,13 +11,14 @@ from vebnn.tabular.errors import TableError, counted, quoted
 from vebnn.tabular.values import (
     MISSING,
     common_unit,
+    has_leading_zero,
     look_like_dates,
     numeric_share,
     to_labels,
     to_numbers,
 )
 
-MOST_CATEGORIES = 50
+MAX_CATEGORIES = 50  # with a column of their own
 FEWEST_DISTINCT = 20  # text with fewer values than this is a category, unless every row has its own
 _IDENTIFIER_NAMES = {"id", "index", "row", "uuid", "unnamed: 0"}
 
@@ -29,7 +30,9 @@ class LeftOut(NamedTuple):
     identifier: bool = False
 
 
-def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
+def detect_column(
+    series: pandas.Series, categorical: bool, max_categories: int = MAX_CATEGORIES
+) -> Column | LeftOut:
     """Decide what a column is, from its training values; ``categorical`` is the user's declaration."""
     name = series.name
     if series.isna().all():
@@ -46,6 +49,8 @@ def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
             f"(days since the start, month, hour), or leave the column out: --drop {name}.",
             name,
         )
+    if categorical and numeric_share(labels) == 1 and not any(map(has_leading_zero, labels)):
+        labels = to_labels(pandas.Series(to_numbers(series)))  # 1.0 and 1 are one category
     declared = categorical or isinstance(series.dtype, pandas.CategoricalDtype)
     distinct, present = len(set(labels) - {MISSING}), int(np.sum(labels != MISSING))
     many = distinct > min(FEWEST_DISTINCT, present / 2)
@@ -70,7 +75,7 @@ def detect_column(series: pandas.Series, categorical: bool) -> Column | LeftOut:
             f"or an identifier",
             identifier=True,
         )
-    return CategoryColumn.fit(name, labels, MOST_CATEGORIES)
+    return CategoryColumn.fit(name, labels, max_categories)
 
 
 def _fit_numbers(name: str, numbers: np.ndarray) -> Column | LeftOut:
@@ -108,7 +113,8 @@ def training_notices(column: Column, series: pandas.Series) -> list[str]:
     if isinstance(column, CategoryColumn) and column.num_other:
         notices.append(
             f"{name}: only the {len(column.categories)} most frequent categories have a column; "
-            f"{counted(column.num_other, 'row')} of others count as none of them."
+            f"{counted(column.num_other, 'row')} of others count as none of them. For more columns: "
+            f"--max-categories {len(column.categories) + len(column.rare)}."
         )
     if isinstance(column, NumberColumn) and column.whole and not column.num_missing:
         values = np.asarray(series, float)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
@@ -63,16 +63,16 @@ def find_groups(
     targets: Sequence[str],
     column: str | None,
     *,
-    drop: Sequence[str],
-    categorical: Sequence[str],
     fewest: int,
+    **kinds: Any,
 ) -> TableGroups:
     """Find the rows that belong together; every row is a group if fewer than ``fewest`` inputs differ.
 
     Inputs are compared as the network would see them: without identifiers, targets and dropped columns.
+    ``kinds`` are arguments of :meth:`TableEncoder.fit`.
     """
     # The encoder of the model is learned later, from the training rows alone.
-    encoder, _ = TableEncoder.fit(frame, targets, drop=drop, categorical=categorical)
+    encoder, _ = TableEncoder.fit(frame, targets, **kinds)
     inputs = encoder.encode(frame).matrix.to_numpy()
     same = number_groups(inputs)
     num_repeats = int(np.sum(np.bincount(same)[same] > 1))

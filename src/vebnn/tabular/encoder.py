@@ -1,16 +1,18 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pandas
 
+from vebnn.prediction import frame_columns
 from vebnn.tabular.columns import CategoryColumn, Column, NumberColumn
-from vebnn.tabular.detection import LeftOut, detect_column, training_notices
+from vebnn.tabular.detection import MAX_CATEGORIES, LeftOut, detect_column, training_notices
 from vebnn.tabular.errors import TableError, counted, quoted_list
 from vebnn.tabular.values import to_numbers
 
@@ -71,6 +73,7 @@ class TableEncoder:
         *,
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
+        max_categories: int = MAX_CATEGORIES,
     ) -> "tuple[TableEncoder, tuple[str, ...]]":
         """Decide what every column is; return the encoder, and notices about what was decided.
 
@@ -84,7 +87,7 @@ class TableEncoder:
         for name in frame.columns:
             if name in targets or name in drop:
                 continue
-            found = detect_column(frame[name], name in categorical)
+            found = detect_column(frame[name], name in categorical, max_categories)
             if isinstance(found, LeftOut):
                 (identifiers if found.identifier else ignored).append(name)
                 notices.append(f"{name}: left out, because {found.reason}.")
@@ -99,6 +102,12 @@ class TableEncoder:
     def encoded_names(self) -> list[str]:
         """Names of all columns the network sees."""
         return [name for column in self.columns for name in column.encoded_names]
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the columns whose values must be read as they are written."""
+        categories = (column.name for column in self.columns if isinstance(column, CategoryColumn))
+        return [*categories, *self.identifiers]
 
     @property
     def typical_row(self) -> dict[str, Any]:
@@ -176,9 +185,22 @@ class TableEncoder:
         columns = []
         for one in description["columns"]:
             fields = {name: tuple(x) if isinstance(x, list) else x for name, x in one.items()}
-            columns.append(_COLUMN_KINDS[str(fields.pop("kind"))](**fields))
-        rest = (tuple(description[name]) for name in ("targets", "identifiers", "ignored"))
-        return cls(tuple(columns), *rest)
+            kind = _COLUMN_KINDS[str(fields.pop("kind"))]
+            _check_types(fields, get_type_hints(kind))
+            columns.append(kind(**fields))
+        rest = {name: tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
+        _check_types(rest, get_type_hints(cls))
+        return cls(tuple(columns), **rest)
+
+
+def _check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
+    """Raise TypeError unless values read from JSON have their types; numbers must be finite."""
+    for name, value in values.items():
+        wanted = get_args(types[name])[0] if get_args(types[name]) else types[name]
+        for one in value if get_args(types[name]) else [value]:
+            known = isinstance(one, int | float if wanted is float else wanted)
+            if not known or (wanted is float and not math.isfinite(one)):
+                raise TypeError(f"{name} is {str(one)[:60]!r}")
 
 
 def _check_names(
@@ -195,5 +217,7 @@ def _check_names(
                 raise TableError(f"There is no column {name!r} for {option}. {available}", name)
         if len(set(names)) < len(names):
             raise TableError(f"A column was named twice for {option}. Got {quoted_list(names)}.")
+    if len(targets) > 1:
+        frame_columns(targets)  # refuses names that would collide in predictions
     if both := sorted(set(targets) & {*drop, *categorical}):
         raise TableError(f"The column {both[0]!r} is a target; it cannot be dropped or a category.")

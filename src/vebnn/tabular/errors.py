@@ -1,5 +1,6 @@
 """The error about a user's table, and how values are written in messages."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,3 +29,11 @@ def quoted_list(names: Iterable[Any], most: int = 6) -> str:
 def counted(number: int, noun: str) -> str:
     """Return ``1 row``, ``2 rows``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def refuse_repeated(file: str, names: Iterable[str]) -> None:
+    """Raise an error about columns of a file with the same name, if there are such."""
+    if repeated := [name for name, number in Counter(names).items() if number > 1]:
+        raise TableError(
+            f"The file {file} has more than one column called {quoted_list(repeated)}. Rename them."
+        )

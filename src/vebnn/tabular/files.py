@@ -2,26 +2,31 @@
 
 import io
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas
 
 from vebnn.serialization.files import write_bytes
-from vebnn.tabular.errors import TableError, quoted, quoted_list
+from vebnn.tabular.delimited import read_delimited
+from vebnn.tabular.errors import TableError, quoted, quoted_list, refuse_repeated
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 _NEED_PYARROW = (".parquet", ".feather")
 
 
-def read_table(path: str | Path) -> pandas.DataFrame:
+def read_table(path: str | Path, labels: Collection[str] = ()) -> pandas.DataFrame:
     """Read a file of rows; the suffix of its name says which kind of file it is.
 
     A CSV file may be separated by commas or semicolons, and may be compressed. An ``.npz`` file has one
-    column per one-dimensional array, and columns ``name_0``, ``name_1``, … per matrix.
+    column per one-dimensional array, and columns ``name_0``, ``name_1``, … per matrix. A named index of
+    a Parquet file is a column.
+
+    Args:
+      path: the file.
+      labels: columns that keep their text where numbers would be written differently: 007 is not 7.
 
     Raises:
       FileNotFoundError: if there is no such file.
@@ -32,12 +37,14 @@ def read_table(path: str | Path) -> pandas.DataFrame:
     kind = _kind(path, _READERS, "Save your rows as one of these.")
     with open(path, "rb"):  # the operating system's own error for a missing or forbidden file
         pass
-    return _checked(str(path), kind, lambda: _READERS[kind](path))
+    return _checked(str(path), kind, lambda: _READERS[kind](path, labels))
 
 
-def read_csv(content: bytes, name: str) -> pandas.DataFrame:
+def read_csv(content: bytes, name: str, labels: Collection[str] = ()) -> pandas.DataFrame:
     """Read the content of a CSV file, as :func:`read_table` would."""
-    return _checked(name, ".csv", lambda: _read_text(lambda: io.BytesIO(content), name, ","))
+    return _checked(
+        name, ".csv", lambda: read_delimited(lambda: io.BytesIO(content), name, ",", labels)
+    )
 
 
 def write_table(frame: pandas.DataFrame, path: str | Path) -> None:
@@ -94,50 +101,25 @@ def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pand
     if frame.empty:
         raise TableError(f"The file {name} is empty: it must hold column names and some rows.")
     frame.columns = [str(name) for name in frame.columns]
+    refuse_repeated(name, frame.columns)
     return frame.reset_index(drop=True)
 
 
-def _read_text(source: Callable[[], Any], name: str, separator: str) -> pandas.DataFrame:
-    """Read delimited text; ``source`` gives a path, or a fresh buffer each time."""
-
-    def read(**options: Any) -> pandas.DataFrame:
-        options = {"sep": separator, "encoding": "utf-8-sig", "skipinitialspace": True, **options}
-        return pandas.read_csv(source(), **options)
-
-    try:
-        header = list(read(header=None, nrows=1, index_col=False).iloc[0])
-        decimals = ["."]
-        if len(header) == 1 and ";" in str(header[0]):
-            # Spreadsheets save this where the comma is the decimal sign.
-            separator, decimals = ";", [".", ","]
-            header = str(header[0]).split(";")
-        _refuse_longer_rows(read)
-        tables = [read(decimal=mark, index_col=False) for mark in decimals]
-    except pandas.errors.EmptyDataError:
-        return pandas.DataFrame()
-    repeated = pandas.Index(header)[pandas.Index(header).duplicated()].dropna()
-    if len(repeated):  # pandas would call the second one "name.1"
-        names = quoted_list(repeated.unique())
-        raise TableError(f"The file {name} has more than one column called {names}. Rename them.")
-    return max(tables, key=lambda frame: len(frame.select_dtypes("number").columns))
-
-
-def _refuse_longer_rows(read: Callable[..., pandas.DataFrame]) -> None:
-    """Raise pandas' error for a row that is longer than the header, which names the line.
-
-    pandas raises it by itself unless the first row is too long: then it shifts or drops values. Empty
-    values at the end of rows do no harm.
-    """
-    if not isinstance(read(nrows=1).index, pandas.RangeIndex):  # the first values became an index
-        shifted = read()
-        if shifted.iloc[:, -shifted.index.nlevels :].notna().any(axis=None):
-            read(header=None)
+def _with_named_index(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Turn the named parts of an index into columns; pandas writes them apart from the others."""
+    names = frame.index.names
+    return frame.reset_index(level=[at for at, name in enumerate(names) if name is not None])
 
 
 def _read_npz(path: Path) -> pandas.DataFrame:
     columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as arrays:
         for name, array in arrays.items():
+            if array.dtype.names is not None:
+                raise TableError(
+                    f"The array {quoted(name)} in {path} must hold numbers or text. Got records with "
+                    f"the fields {quoted_list(array.dtype.names)}; save each as an array of its own."
+                )
             if array.ndim == 1:
                 columns[name] = array
             elif array.ndim == 2:
@@ -154,12 +136,12 @@ def _read_npz(path: Path) -> pandas.DataFrame:
     return pandas.DataFrame(columns)
 
 
-_READERS: dict[str, Callable[[Path], pandas.DataFrame]] = {
-    ".csv": lambda path: _read_text(lambda: path, str(path), ","),
-    ".tsv": lambda path: _read_text(lambda: path, str(path), "\t"),
-    ".parquet": pandas.read_parquet,
-    ".feather": pandas.read_feather,
-    ".npz": _read_npz,
+_READERS: dict[str, Callable[[Path, Collection[str]], pandas.DataFrame]] = {
+    ".csv": lambda path, labels: read_delimited(lambda: path, str(path), ",", labels),
+    ".tsv": lambda path, labels: read_delimited(lambda: path, str(path), "\t", labels),
+    ".parquet": lambda path, labels: _with_named_index(pandas.read_parquet(path)),
+    ".feather": lambda path, labels: pandas.read_feather(path),
+    ".npz": lambda path, labels: _read_npz(path),
 }
 _WRITERS: dict[str, Callable[[pandas.DataFrame, io.BytesIO], None]] = {
     ".csv": lambda frame, file: frame.to_csv(file, index=False),

@@ -151,12 +151,17 @@ class TableModel:
     def prediction_table(
         self, frame: pandas.DataFrame, prediction: Prediction, level: float = DEFAULT_LEVEL
     ) -> pandas.DataFrame:
-        """Return predictions as a table: row number from 1, identifiers, then all of each target."""
+        """Return predictions as a table: row number from 1, identifiers, then all of each target.
+
+        An identifier with the name of a predicted column is prefixed with ``identifier_``.
+        """
         kept = [name for name in self.encoder.identifiers if name in frame.columns]
+        predicted = prediction.to_frame(level).reset_index(drop=True)
         first = frame[kept].reset_index(drop=True)
         if "row" not in kept:
             first.insert(0, "row", np.arange(1, len(frame) + 1))
-        return pandas.concat([first, prediction.to_frame(level).reset_index(drop=True)], axis=1)
+        first = first.rename(columns={name: f"identifier_{name}" for name in predicted.columns})
+        return pandas.concat([first, predicted], axis=1)
 
     def was_trained_on(self, rows: pandas.DataFrame | EncodedTable) -> np.ndarray:
         """Return for each row, with its targets, whether the model was trained or calibrated on it."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas
 
 from vebnn.calibration import CALIBRATIONS
 from vebnn.core.arguments import require_number, require_one_of, require_whole
+from vebnn.tabular.detection import MAX_CATEGORIES
 from vebnn.tabular.division import (
     Division,
     TableGroups,
@@ -59,6 +61,7 @@ def plan_table(
     categorical: Sequence[str] = (),
     group: str | None = None,
     group_as_input: bool = False,
+    max_categories: int = MAX_CATEGORIES,
     hold_out: float = 0.2,
     seed: int = 0,
     source: str = "",
@@ -74,6 +77,7 @@ def plan_table(
       group: a column whose equal values mark rows that belong together, such as specimens. These rows
         are all trained on, all calibrated on, or all held out, and so are rows with identical inputs.
       group_as_input: whether this column is an input, too; it is one if it is also ``categorical``.
+      max_categories: most categories of a column that have an input of their own; the most frequent.
       hold_out: share of the rows that is never trained on, for an honest score; may be 0.
       seed: of the choice of these rows.
       source: name of the file, for reports.
@@ -85,6 +89,7 @@ def plan_table(
     """
     require_number("hold_out", hold_out, 0, 0.9, "[]")
     require_whole("seed", seed, 0)
+    require_whole("max_categories", max_categories, 1)
     if calibrate is not None:
         require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
     frame = frame.reset_index(drop=True)
@@ -96,12 +101,11 @@ def plan_table(
         check_group_column(frame, group, targets)
         drop = drop if as_input or group in drop else [*drop, group]
     fewest = fewest_groups(hold_out, calibrate)
-    groups = find_groups(frame, targets, group, drop=drop, categorical=categorical, fewest=fewest)
+    kinds: dict[str, Any] = {"drop": drop, "categorical": categorical, "max_categories": max_categories}
+    groups = find_groups(frame, targets, group, fewest=fewest, **kinds)
     division = divide(groups, hold_out, calibrate, seed)
     trained = division.trained
-    encoder, notices = TableEncoder.fit(
-        frame.iloc[trained], targets, drop=drop, categorical=categorical
-    )
+    encoder, notices = TableEncoder.fit(frame.iloc[trained], targets, **kinds)
     table = encoder.encode(frame)
     for name, values in zip(targets, table.observed[trained].T, strict=True):
         if np.ptp(values) == 0:

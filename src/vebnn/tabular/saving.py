@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vebnn.serialization.files import check_target, new_folder
-from vebnn.serialization.folders import MODEL, TABLE, SavedFolder
+from vebnn.serialization.folders import MODEL, TABLE, SavedFolder, understanding
 from vebnn.tabular.encoder import EncodedTable, TableEncoder
 from vebnn.tabular.files import read_table
 
@@ -30,6 +30,8 @@ def check_can_save(folder: str | Path) -> None:
 
 def save_table_model(model: "TableModel", folder: str | Path) -> None:
     """Write a model to a folder; replace a saved model that is there, but nothing else."""
+    from vebnn.estimators.saving import write
+
     facts = asdict(model.facts) | {
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
@@ -37,7 +39,7 @@ def save_table_model(model: "TableModel", folder: str | Path) -> None:
     kind = type(model.estimator).__name__
     body = {"estimator": kind, "encoder": model.encoder.describe(), "facts": facts}
     with new_folder(folder, _NAMES) as new:
-        model.estimator.save(new)
+        write(model.estimator, new)
         rows = vars(model.known_rows) | {name: getattr(model, name) for name in _SAMPLE}
         TABLE.write(new, body, {"rows": rows})
 
@@ -60,7 +62,15 @@ class SavedTableModel:
     @cached_property
     def encoder(self) -> TableEncoder:
         """How columns become numbers."""
-        return TableEncoder.from_description(self.body["encoder"])
+        with understanding(self.folder):
+            return TableEncoder.from_description(self.body["encoder"])
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the columns whose values must be read as they are written."""
+        with understanding(self.folder):
+            group = self.body["facts"].get("group")
+            return self.encoder.label_names + ([] if group is None else [group])
 
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""
@@ -74,20 +84,21 @@ class SavedTableModel:
                 f"The model in {self.folder.path} is a {kind}, which this version does not know. "
                 f"Upgrade vebnn."
             )
-        facts = self.body["facts"]
-        facts = facts | {
-            "targets": tuple(TargetFacts(**one) for one in facts["targets"]),
-            "scores": tuple(TargetScore(**one) for one in facts["scores"]),
-            "notices": tuple(facts["notices"]),
-        }
-        estimator = getattr(estimators, kind).load(self.folder)
-        sample = {name: self.rows[name] for name in _SAMPLE}
-        known = KnownRows(**{name: self.rows[name] for name in self.rows.keys() - sample})
-        return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
+        with understanding(self.folder):
+            facts = self.body["facts"]
+            facts = facts | {
+                "targets": tuple(TargetFacts(**one) for one in facts["targets"]),
+                "scores": tuple(TargetScore(**one) for one in facts["scores"]),
+                "notices": tuple(facts["notices"]),
+            }
+            estimator = getattr(estimators, kind).load(self.folder)
+            sample = {name: self.rows[name] for name in _SAMPLE}
+            known = KnownRows(**{name: self.rows[name] for name in self.rows.keys() - sample})
+            return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
 
 
 def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
     """Read a model and encoded rows for it; errors come before the slow import of JAX."""
     saved = SavedTableModel.open(folder)
-    rows = saved.encoder.encode(read_table(data))
+    rows = saved.encoder.encode(read_table(data, saved.label_names))
     return saved.load(), rows

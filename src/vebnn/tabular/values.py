@@ -1,5 +1,6 @@
 """The values of one column, read as numbers or as labels."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,19 @@ def _to_label(value: Any) -> str:
     if isinstance(value, float | np.floating) and value == np.round(value) and np.isfinite(value):
         return str(int(value))
     return str(value).strip()
+
+
+def has_leading_zero(label: str) -> bool:
+    """Return whether a label looks like a number but is a code, such as 007."""
+    return re.match(r"[-+]?0\d", label) is not None
+
+
+def as_number_label(label: str) -> str:
+    """Return the label of the number or truth value that a text stands for: 1 for 1.0 and 01."""
+    number = _parse(np.array([label], object))[0]
+    if np.isfinite(number):
+        return _to_label(float(number))
+    return label.capitalize() if label.lower() in ("true", "false") else label
 
 
 def numeric_share(labels: np.ndarray) -> float:

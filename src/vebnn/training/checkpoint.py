@@ -1,5 +1,6 @@
 """Checkpoints: the state of every stage on disk, so that an interrupted fit can be resumed."""
 
+import os
 import re
 import time
 from pathlib import Path
@@ -11,27 +12,29 @@ import numpy as np
 
 import vebnn
 from vebnn.serialization.arrays import checksum, read_part, write_part
+from vebnn.serialization.checkpoints import CheckpointFolder
 from vebnn.serialization.trees import arrays_of, fill
+from vebnn.training.function_code import function_code
 from vebnn.training.stage import Observer
 
 State = TypeVar("State")
-_SUFFIX = ".stage.safetensors"
 
 
 class Checkpoint(Observer):
-    """Keeps the state of every stage in a folder until the fit is finished.
+    """Keeps the state of every stage in a folder until the fit is finished, or longer.
 
     Stages run in a fixed order from a fixed key, so resuming each of them from its saved state gives
     exactly the result of an uninterrupted run.
 
     Args:
-      folder: for the files, one per stage.
+      folder: for the files, one per stage; those of a :class:`CheckpointFolder` are kept.
       fingerprint: a digest of all that decides the result; see :func:`fingerprint`.
       seconds: the least time between two writes of a stage; its end and Ctrl-C always write.
     """
 
-    def __init__(self, folder: str | Path, fingerprint: str, seconds: float = 5.0) -> None:
-        self._folder = Path(folder)
+    def __init__(self, folder: str | os.PathLike[str], fingerprint: str, seconds: float = 5.0) -> None:
+        self._kept = isinstance(folder, CheckpointFolder)
+        self._folder = CheckpointFolder(Path(folder))
         self._fingerprint = fingerprint
         self._seconds = seconds
         self._last_write = time.monotonic()
@@ -43,7 +46,7 @@ class Checkpoint(Observer):
         Raises:
           ValueError: if it is damaged, or belongs to other data, settings or another version.
         """
-        path = self._path(stage)
+        path = self._folder.path(stage)
         if not path.exists():
             return state
         arrays = read_part(path, self._fingerprint, "`checkpoint`")
@@ -65,31 +68,25 @@ class Checkpoint(Observer):
         """Delete the files of a finished fit; write the last state of an interrupted one."""
         if not finished:
             self._write()
-            return
-        for path in self._folder.glob(f"*{_SUFFIX}"):
-            path.unlink()
-        if self._folder.exists() and not any(self._folder.iterdir()):
-            self._folder.rmdir()
+        elif not self._kept:
+            self._folder.delete()
 
     def _write(self) -> None:
         if self._unwritten is None:
             return
         stage, state = self._unwritten
-        write_part(self._path(stage), arrays_of("state", state), self._fingerprint)
+        write_part(self._folder.path(stage), arrays_of("state", state), self._fingerprint)
         self._unwritten, self._last_write = None, time.monotonic()
-
-    def _path(self, stage: str) -> Path:
-        name = "".join(letter if letter.isalnum() else "-" for letter in stage.lower())
-        return self._folder / f"{name}{_SUFFIX}"
 
 
 def fingerprint(settings: Any, data: Any, seed: int) -> str:
     """Return a digest of all that decides what a fit computes; ``data`` is a pytree of arrays.
 
     Settings enter by their repr, without the addresses of functions, which differ between processes.
-    Arrays in a user's own networks enter whole.
+    Functions and arrays in a user's own networks enter whole.
     """
-    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed)))
+    code = function_code(settings)
+    words = re.sub(r" at 0x[0-9a-f]+", "", repr((vebnn.__version__, settings, seed, code)))
     leaves = jax.tree.leaves((data, settings.network, settings.variance_network))
     arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray | jax.Array)]
     return checksum(words, arrays_of("", arrays))

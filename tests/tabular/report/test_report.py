@@ -84,7 +84,7 @@ def test_unusual_rows_are_explained(model: TableModel) -> None:
     frame.loc[2, "temperature"] = 900.0
     strange = find_out(model, frame, "new.csv")
     assert unusual_values(strange, 2) == [
-        "alloy '2024' was not in the training rows",
+        "alloy '2024' was never seen in training",
         "temperature is above the training range",
     ]
 

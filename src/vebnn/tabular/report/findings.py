@@ -10,7 +10,7 @@ from vebnn.tabular.encoder import EncodedTable
 from vebnn.tabular.errors import quoted
 from vebnn.tabular.model import Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
-from vebnn.tabular.values import MISSING, to_labels, to_numbers
+from vebnn.tabular.values import MISSING, to_numbers
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def unusual_values(findings: Findings, row: int) -> list[str]:
             elif number > column.high:
                 reasons.append(f"{column.name} is above the training range")
         else:
-            label = to_labels(value)[0]
-            if label not in column.categories and label != MISSING:
-                reasons.append(f"{column.name} {quoted(label)} was not in the training rows")
+            label = column.labels_of(value)[0]
+            reason = column.unseen_as(label)
+            if reason is not None and label != MISSING:
+                reasons.append(f"{column.name} {quoted(label)} was {reason}")
     return reasons

@@ -157,7 +157,7 @@ def _predict_csv(
     model: TableModel, limits: Limits, content: bytes, level: float, as_csv: bool
 ) -> Response:
     limits.check_csv(content, len(model.encoder.known_names))
-    table = read_csv(content, "upload.csv")
+    table = read_csv(content, "upload.csv", model.encoder.label_names)
     if as_csv:
         return Response(answer_csv(model, table, level), media_type="text/csv")
     return Response(answer_json(model, table, level, []), media_type=_JSON)

@@ -1,10 +1,10 @@
 """How much each input matters: the posterior of its prior scale, and of its effect on the mean.
 
-**Scale.** A network with learned prior scales multiplies all weights of input j by one scale, which is a
-part of every draw (:mod:`vebnn.networks.scales`; automatic relevance determination, MacKay 1994, Neal
+**Scale.** A network with learned prior scales multiplies all weights of input j by one scale, which is
+a part of every draw (:mod:`vebnn.networks.scales`; automatic relevance determination, MacKay 1994, Neal
 1996). It is small for an input without influence; the median of its prior is 1. Scales only compare
-inputs with each other, because each layer has a scale of its own. And an input along which the mean bends
-gets a larger scale than one along which it is a straight line, however steep.
+inputs with each other, because each layer has a scale of its own. Where the mean bends along an input,
+the scale is larger than where it is a straight line, however steep.
 
 **Effect.** How much the mean depends on input j: for a draw f of the network,
 
@@ -48,9 +48,9 @@ class Spread(NamedTuple):
 class Relevance:
     """The posterior of each input's scale and effect; see :mod:`vebnn.estimators.relevance`.
 
-    A small scale says that an input is not used. The effect says how much the others matter: the std
-    that the input alone gives to the predicted mean, in units of the targets' std, as a root mean square
-    over several targets. Correlated inputs divide it between them.
+    A small scale says that an input is not used. The effect says how much an input matters: the std
+    that it alone gives to the predicted mean, in units of the target's std; with several targets, the
+    root mean square over them. Correlated inputs divide it between them.
 
     Example:
       >>> model.relevance_.to_frame().sort_values("effect", ascending=False)

@@ -16,6 +16,7 @@ from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.findings import Findings, find_out, unusual_values
 from vebnn.tabular.report.page import as_script, write_report
+from vebnn.tabular.report.relevance import relevance_figure
 from vebnn.tabular.report.slices import slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
@@ -135,6 +136,7 @@ def test_every_figure_is_one_plotly_understands(findings: Findings, model: Table
         figures.residuals(findings, target),
         *slice_figures(model, slices_of(model), 1),
         *training_figures(model.estimator).values(),
+        relevance_figure(model.relevance),
     ]
     for figure in drawn:
         assert go.Figure(resolved(figure)).data

@@ -82,7 +82,7 @@ class Relevance:
             exchanged[..., members] = inputs[second][..., members]
             after = evaluate_draws(networks, exchanged.reshape(x.shape))[:, counts]
             effects.append(np.sqrt(np.mean((after - before) ** 2, axis=1) / 2))
-        return Spread.of(np.stack(effects, axis=1))
+        return Spread.of(np.stack(effects, axis=1).astype(float))
 
     @cached_property
     def order(self) -> np.ndarray:

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from vebnn.estimators import Relevance, Spread
-from vebnn.tabular.report.figures import Figure, Trace, axis, figure, scatter, shortened
+from vebnn.tabular.report.figures import Figure, Trace, axis, figure, line, scatter, shortened
 
 MOST_COLUMNS_DRAWN = 24
+TICKS = [leading * 10.0**power for power in range(-4, 4) for leading in (1, 2, 5)]
 
 
 def relevance_figure(relevance: Relevance) -> Figure:
@@ -16,10 +17,13 @@ def relevance_figure(relevance: Relevance) -> Figure:
     names = [relevance.names[number] for number in shown]
     data = [
         *_dots(relevance.effect, shown, names, "effect", "x"),
+        line([1, 1], [-0.5, len(shown) - 0.5], "prior", "$muted", dash="dot") | {"xaxis": "x2"},
         *_dots(relevance.scale, shown, names, "scale", "x2"),
     ]
     x = axis("effect, in stds of the target", domain=[0, 0.48], rangemode="tozero")
-    x2 = axis("scale", domain=[0.54, 1], type="log", dtick="D2")
+    x2 = axis(
+        "scale", domain=[0.54, 1], type="log", tickvals=TICKS, ticktext=[f"{one:g}" for one in TICKS]
+    )
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [shortened(name, 24) for name in names]}
     y = {**ticks, "range": [len(shown) - 0.5, -0.5]}
     return figure(data, x, y, xaxis2=x2, showlegend=False)

@@ -36,7 +36,7 @@ def plot_relevance(model: VeBNNRegressor, *, most: int = 30) -> Figure:
         right.set_xlim(left=0)
         names = [relevance.names[number] for number in shown]
         left.set_yticks(np.arange(len(shown)), names)
-        left.invert_yaxis()
+        left.set_ylim(len(shown) - 0.5, -0.5)
     return figure
 
 

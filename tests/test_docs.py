@@ -36,6 +36,7 @@ WITH_EXAMPLES = [
     "docs/faq.md",
     "docs/mixture.md",
     "docs/plasticity-data.md",
+    "docs/relevance.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",

@@ -145,7 +145,11 @@ def test_resumed_fit_gives_the_same_model(
     assert "--resume" in one_sentence(call(*arguments))
     finished = call(*arguments, "--resume", "--json")
     assert finished.returncode == 0, finished.stderr
-    assert json.loads(finished.stdout)["held_out"] == 16
+    found = json.loads(finished.stdout)
+    assert found["held_out"] == 16
+    effects = {one["input"]: one["effect"] for one in found["relevance"]}
+    assert list(effects) == ["alloy", "temperature", "ageing", "annealed"]
+    assert min(effects["alloy"], effects["temperature"]) > max(effects["ageing"], effects["annealed"])
     weights = (tmp_path / "m" / "weights.safetensors").read_bytes()
     assert weights == (alloys_model / "weights.safetensors").read_bytes()
     assert not checkpoint.exists()

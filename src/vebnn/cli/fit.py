@@ -199,6 +199,7 @@ def _print_result(
                 "calibrated": facts.num_calibrated,
                 "calibration": tables.calibration_facts(model, DEFAULT_LEVEL),
                 "r_hat": tables.r_hat_of(model.estimator),
+                "relevance": tables.relevance_facts(model),
                 "advice": advice,
                 "seconds": round(seconds, 1),
             }

@@ -86,6 +86,11 @@ def calibration_facts(model: "TableModel", level: float) -> dict[str, Any] | Non
     return {"method": model.facts.calibration, "rows": model.facts.num_calibrated, **numbers}
 
 
+def relevance_facts(model: "TableModel") -> list[dict[str, Any]] | None:
+    """Return how much each column matters for JSON, or nothing."""
+    return None if model.relevance is None else to_records(model.relevance.to_frame().reset_index())
+
+
 def training_use(model: "TableModel") -> str:
     """Return how a model uses its training rows, for sentences."""
     return "trained on" if model.facts.calibration is None else "trained or calibrated on"

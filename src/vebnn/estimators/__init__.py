@@ -4,6 +4,15 @@ from vebnn.estimators.joint import JointRegressor
 from vebnn.estimators.mixture import MixtureRegressor
 from vebnn.estimators.preprocessing import pad_sequences
 from vebnn.estimators.regressor import Regressor
+from vebnn.estimators.relevance import Relevance, Spread
 from vebnn.estimators.vebnn import VeBNNRegressor
 
-__all__ = ["JointRegressor", "MixtureRegressor", "Regressor", "VeBNNRegressor", "pad_sequences"]
+__all__ = [
+    "JointRegressor",
+    "MixtureRegressor",
+    "Regressor",
+    "Relevance",
+    "Spread",
+    "VeBNNRegressor",
+    "pad_sequences",
+]

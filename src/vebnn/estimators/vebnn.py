@@ -6,6 +6,7 @@ from typing import Any
 from vebnn.core.arguments import require_one_of, require_rates, require_whole
 from vebnn.estimators.engines import engine_of
 from vebnn.estimators.regressor import Regressor
+from vebnn.estimators.relevance import Relevance, relevance_of
 from vebnn.inference import Engine
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
@@ -63,6 +64,9 @@ class VeBNNRegressor(Regressor):
     Attributes:
       rounds_: scores of every round; ``chosen_round_`` is the number of the one in use.
       diagnostics_: convergence of the chains in prediction space, for engines that have chains.
+      relevance_: the posterior of each input's scale, a :class:`~vebnn.estimators.Relevance`. None if
+        the network has no learned scales: ``MLP(prior="learned")`` has them, and so has the default
+        network of engines that sample.
       calibration_: the numbers of :meth:`calibrate`, or None.
       n_features_in_, feature_names_in_: as in scikit-learn.
 
@@ -119,6 +123,11 @@ class VeBNNRegressor(Regressor):
             variance_loss=variance_loss,
             learning_rates=require_rates(self.learning_rates),
         )
+
+    def _publish(self) -> None:
+        super()._publish()
+        names = getattr(self, "feature_names_in_", None)
+        self.relevance_: Relevance | None = relevance_of(self.fitted_, names)
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
         if inference == "psghmc":

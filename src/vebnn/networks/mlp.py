@@ -105,6 +105,11 @@ class Perceptron(eqx.Module):
     dropout_rates: tuple[float, ...] = eqx.field(static=True)
     activation: str = eqx.field(static=True)
 
+    @property
+    def input_scales(self) -> Array | None:
+        """Learned scale of each input; None with fixed scales."""
+        return None if self.scales is None else self.scales.of_inputs
+
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is switched off."""
         activate = ACTIVATIONS[self.activation]

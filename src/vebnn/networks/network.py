@@ -48,6 +48,11 @@ class Network:
         """Map one example to its outputs; without a key, dropout is off."""
         return eqx.combine(self.weights, self.structure.module)(x, key=key)
 
+    @property
+    def input_scales(self) -> Array | None:
+        """Learned prior scale of each input, ``(..., inputs)``; None if the network has none."""
+        return getattr(eqx.combine(self.weights, self.structure.module), "input_scales", None)
+
     def tree_flatten_with_keys(self) -> tuple[tuple, Structure]:
         """Split into weights and structure, for JAX."""
         return ((GetAttrKey("weights"), self.weights),), self.structure

@@ -35,11 +35,16 @@ class MLPScales(eqx.Module):
         """Return scales of one."""
         return cls(jnp.zeros(num_inputs), jnp.zeros(num_layers + linear), jnp.zeros(num_layers))
 
+    @property
+    def of_inputs(self) -> Array:
+        """Scales of the inputs, whatever axes stand before."""
+        return jnp.exp(INPUT_SPREAD * self.inputs)
+
     def apply(
         self, weights: list[Array], biases: list[Array], linear: Array | None
     ) -> tuple[list[Array], list[Array], Array | None]:
         """Return the scaled weights."""
-        of_inputs = jnp.exp(INPUT_SPREAD * self.inputs)[None]
+        of_inputs = self.of_inputs[None]
         of_layers = jnp.exp(LAYER_SPREAD * self.layers)
         of_biases = jnp.exp(BIAS_SPREAD * self.biases)
         factors = [of_layers[n] / math.sqrt(weight.shape[1]) for n, weight in enumerate(weights)]

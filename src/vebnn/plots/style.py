@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -63,15 +63,16 @@ def open_frame(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def logarithmic(axes: Axes) -> None:
-    """Make the vertical scale logarithmic, with plain decimal numbers at the ticks."""
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
+def logarithmic(axes: Axes, which: Literal["x", "y"] = "y") -> None:
+    """Make a scale logarithmic, with plain decimal numbers at the ticks."""
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_view_interval()
     # Less than a decade may hold no power of ten: take round numbers as on a linear scale.
     ticks = MaxNLocator(5, steps=(1, 2, 5, 10)) if high < 10 * low else LogLocator(subs=(1, 2, 5))
-    axes.yaxis.set_major_locator(ticks)
-    axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(ticks)
+    axis.set_major_formatter(FormatStrFormatter("%g"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:

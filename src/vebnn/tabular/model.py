@@ -1,8 +1,10 @@
 """A model of a table: how its columns become numbers, the estimator, and its training."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas
@@ -12,6 +14,9 @@ from vebnn.tabular.encoder import EncodedTable, TableEncoder
 from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.plan import TrainingPlan
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
+
+if TYPE_CHECKING:
+    from vebnn.estimators import Relevance
 
 SAMPLE_ROWS = 1_000
 
@@ -132,6 +137,16 @@ class TableModel:
     def targets(self) -> tuple[str, ...]:
         """Names of the columns it predicts."""
         return self.encoder.targets
+
+    @cached_property
+    def relevance(self) -> "Relevance | None":
+        """How much each column matters, its encoded columns together; None if that is not learned."""
+        of_inputs: Relevance | None = getattr(self.estimator, "relevance_", None)
+        if of_inputs is None:
+            return None
+        numbers = count()
+        groups = {one.name: [next(numbers) for _ in one.encoded_names] for one in self.encoder.columns}
+        return of_inputs.combined(groups)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The report's numbers, words and figures; a real browser looks at it in tests/e2e."""
 
+import copy
 import dataclasses
 import re
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.findings import Findings, find_out, unusual_values
 from vebnn.tabular.report.page import as_script, write_report
+from vebnn.tabular.report.relevance import relevance_figure
 from vebnn.tabular.report.slices import slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
@@ -117,6 +119,43 @@ def test_slices_move_one_feature(model: TableModel) -> None:
     )
 
 
+def test_relevance_of_a_category_is_that_of_its_columns_together(model: TableModel) -> None:
+    relevance, of_inputs = model.relevance, model.estimator.relevance_
+    assert relevance.names == ("alloy", "temperature", "ageing", "annealed")
+    assert len(of_inputs.names) == len(model.encoder.encoded_names) > 4
+    scales = dict(zip(of_inputs.names, of_inputs.scale.mean, strict=True))
+    largest = max(scales[name] for name in scales if name.startswith("alloy = "))
+    assert relevance.scale.mean[0] == largest
+    assert set(relevance.order[:2]) == {0, 1}  # as the slices say
+
+
+def test_relevance_is_drawn_from_the_largest_effect_down(model: TableModel) -> None:
+    relevance = model.relevance
+    drawn = relevance_figure(relevance)
+    names = drawn["layout"]["yaxis"]["ticktext"]
+    assert names == [relevance.names[number] for number in relevance.order]
+    bars, dots = drawn["data"][:2]
+    assert dots["x"] == sorted(relevance.effect.mean.tolist(), reverse=True)
+    first = relevance.order[0]
+    assert bars["x"][0] + bars["error_x"]["array"][0] == pytest.approx(relevance.effect.upper[first])
+    assert bars["x"][0] - bars["error_x"]["arrayminus"][0] == pytest.approx(
+        relevance.effect.lower[first]
+    )
+
+
+def test_report_shows_relevance_only_where_it_is_learned(model: TableModel, tmp_path: Path) -> None:
+    estimator = copy.copy(model.estimator)
+    estimator.relevance_ = None
+    pages = []
+    for one in (model, dataclasses.replace(model, estimator=estimator)):
+        write_report(one, alloys(), tmp_path / "r.html", data_name="a", model_name="b")
+        pages.append((tmp_path / "r.html").read_text())
+    mean, lower, upper = (part[1] for part in model.relevance.effect)
+    assert f"{mean:.2f} ({lower:.2f} to {upper:.2f})</td>" in pages[0]
+    assert ["Which columns matter?" in page for page in pages] == [True, False]
+    assert ["effect (95 % range)" in page for page in pages] == [True, False]
+
+
 def resolved(value):
     """Return a specification with colours for names, as the page makes them."""
     if isinstance(value, dict):
@@ -135,6 +174,7 @@ def test_every_figure_is_one_plotly_understands(findings: Findings, model: Table
         figures.residuals(findings, target),
         *slice_figures(model, slices_of(model), 1),
         *training_figures(model.estimator).values(),
+        relevance_figure(model.relevance),
     ]
     for figure in drawn:
         assert go.Figure(resolved(figure)).data

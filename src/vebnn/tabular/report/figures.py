@@ -24,6 +24,11 @@ def escaped(text: str) -> str:
     return html.escape(str(text), quote=False)
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return the beginning of a text, as Plotly shows it."""
+    return escaped(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
 def axis(title: str, **settings: Any) -> dict[str, Any]:
     """Return an axis with a title."""
     return {"title": {"text": escaped(title)}, **settings}

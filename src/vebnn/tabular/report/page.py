@@ -9,11 +9,13 @@ import numpy as np
 import pandas
 
 import vebnn
+from vebnn.estimators import Relevance
 from vebnn.serialization.files import write_bytes
 from vebnn.tabular.encoder import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
+from vebnn.tabular.report.relevance import MOST_COLUMNS_DRAWN, relevance_figure
 from vebnn.tabular.report.slices import MOST_SLICES, slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
@@ -94,6 +96,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         }
         for at, target in enumerate(findings.targets)
     ]
+    relevance = model.relevance
     training = [(title, add(figure)) for title, figure in training_figures(model.estimator).items()]
     return {
         "version": vebnn.__version__,
@@ -101,6 +104,11 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "data_name": findings.data_name,
         "evaluation": findings.evaluation,
         "columns": model.encoder.columns,
+        "effects": {}
+        if relevance is None
+        else dict(zip(relevance.names, _effects(relevance), strict=True)),
+        "relevance": None if relevance is None else add(relevance_figure(relevance)),
+        "columns_left_out": max(0, len(model.encoder.columns) - MOST_COLUMNS_DRAWN),
         "facts": model.facts,
         "targets": targets,
         "slices_left_out": max(0, len(slices) - MOST_SLICES),
@@ -114,6 +122,12 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "style": asset("page.css") + asset("report.css"),
         "script": asset("sort.js") + asset("report.js"),
     }
+
+
+def _effects(relevance: Relevance) -> list[str]:
+    """Return the effect of each column with its interval."""
+    ends = zip(*relevance.effect, strict=True)
+    return [f"{mean:.2f} ({lower:.2f} to {upper:.2f})" for mean, lower, upper in ends]
 
 
 def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> dict[str, Any]:

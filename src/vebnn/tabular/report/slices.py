@@ -88,7 +88,7 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
     marks = {"symbol": "line-ew-open", "size": 26, "color": "$ignorance", "line": {"width": 3}}
     labels = [str(place) for place in one.places]
     data.append(_mean_line(x, mean) | {"mode": "markers", "marker": marks, "customdata": labels})
-    ticks = {"tickvals": x.tolist(), "ticktext": [_short(label) for label in labels]}
+    ticks = {"tickvals": x.tolist(), "ticktext": [figures.shortened(label, 14) for label in labels]}
     return figures.figure(data, axis(name, showgrid=False, **ticks), scale, barmode="overlay")
 
 
@@ -112,7 +112,3 @@ def _places(column: Column) -> list[Any]:
     if isinstance(column, NumberColumn):
         return np.linspace(column.low, column.high, NUM_POINTS).tolist()
     return column.present[:MOST_CATEGORIES_DRAWN]
-
-
-def _short(label: str, longest: int = 14) -> str:
-    return figures.escaped(label if len(label) <= longest else f"{label[: longest - 1]}…")

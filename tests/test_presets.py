@@ -53,6 +53,13 @@ def test_the_default_network_has_dropout_only_for_engines_that_need_it() -> None
 def test_the_variance_network_is_of_the_kind_of_the_mean_network() -> None:
     assert isinstance(default_variance_network(GRU((4,))), GRU)
     assert isinstance(default_variance_network(MLP((4,))), MLP)
+    assert isinstance(default_variance_network(GRU((4,)), sampled=True), GRU)
+
+
+def test_the_papers_networks_have_unit_priors() -> None:
+    for experiment in EXPERIMENTS:
+        settings = paper(experiment)
+        assert settings["network"].prior == settings["variance_network"].prior == "unit"
 
 
 def test_stretched_settings_have_multiplied_lengths() -> None:

@@ -18,6 +18,7 @@ DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 # Of engines that learn scales.
 SCALED_NETWORK = MLP((50, 50), activation="silu", prior="learned", linear=True)
 SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned")
+SCALED_VARIANCE_GRU = GRU((8,), prior="learned")
 
 
 def default_network(engine: Engine, *, scaled: bool = False) -> MLP:
@@ -34,7 +35,7 @@ def default_network(engine: Engine, *, scaled: bool = False) -> MLP:
 def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GRU:
     """Return the default variance network, of the same kind as the mean network."""
     if isinstance(network, GRU):
-        return DEFAULT_VARIANCE_GRU
+        return SCALED_VARIANCE_GRU if sampled else DEFAULT_VARIANCE_GRU
     return SCALED_VARIANCE_NETWORK if sampled else DEFAULT_VARIANCE_NETWORK
 
 
@@ -57,11 +58,10 @@ _OF_DRAWS = Rounds("posterior", None, "last", "psghmc")
 _OF_FOLDS = Rounds("cross_fit", 1, "validation", "map")
 
 
-def default_rounds(engine: Engine, network: Any, residuals: str | None) -> Rounds:
+def default_rounds(engine: Engine, residuals: str | None) -> Rounds:
     """Return what is best for an engine, or for the residuals if these are given."""
     if residuals is None:
-        posterior = engine.learns_scales and not isinstance(network, GRU)
-        residuals = "posterior" if posterior else "cross_fit"
+        residuals = "posterior" if engine.learns_scales else "cross_fit"
     return _OF_DRAWS if residuals == "posterior" else _OF_FOLDS._replace(residuals=residuals)
 
 

@@ -15,6 +15,7 @@ SETTINGS = {
     "mean_training": SHORT,
     "variance_training": SHORT,
     "inference": PSGLD(num_samples=10, burn_in=10, thinning=1, num_chains=2),
+    "residuals": "cross_fit",
     "rounds": 2,
     "num_folds": 2,
     "random_state": 0,
@@ -165,7 +166,31 @@ def test_mc_dropout_draws_masks_of_a_gru(padded, tmp_path):
 
 
 def test_the_noise_of_a_gru_is_learned_by_a_gru():
-    assert VeBNNRegressor(GRU((32,)))._strategy(10).variance_network == GRU((8, 8))
+    strategy = VeBNNRegressor(GRU((32,)))._strategy(10)
+    assert strategy.variance_network == GRU((8,), prior="learned")
+    assert (strategy.residuals, strategy.rounds) == ("posterior", None)
+    assert strategy.variance_engine.samples
+    # One network cannot learn the scales of its own prior.
+    strategy = VeBNNRegressor(GRU((32,)), inference="ensemble")._strategy(10)
+    assert strategy.variance_network == GRU((8, 8))
+    assert (strategy.residuals, strategy.variance_engine) == ("cross_fit", None)
+
+
+def test_learned_scales_of_both_networks_are_saved(padded, tmp_path):
+    X, y = padded
+    few = PSGLD(num_samples=4, burn_in=4, thinning=1, num_chains=2)
+    settings = {"residuals": None, "rounds": 1, "variance_inference": few, "variance_network": None}
+    network = GRU((4,), prior="learned")
+    model = VeBNNRegressor(**SETTINGS | settings | {"network": network}).fit(X, y)
+    draws = model.fitted_.posterior.draws.weights
+    assert draws.scales.inputs.shape == (2, 10, 2)
+    assert model.fitted_.noise.draws.weights.scales.inputs.shape == (8, 2)
+    model.save(tmp_path / "model")
+    loaded = VeBNNRegressor.load(tmp_path / "model")
+    assert loaded.network == network
+    mine, theirs = (some.predict_distribution(X) for some in (model, loaded))
+    np.testing.assert_array_equal(theirs.mean, mine.mean)
+    np.testing.assert_array_equal(theirs.aleatoric_std, mine.aleatoric_std)
 
 
 def _holes(X, y):

@@ -6,22 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from tests.support.networks import drawn_from_prior
 from vebnn import MLP
 from vebnn.networks import build_networks
 from vebnn.networks.scales import BIAS_SPREAD, INPUT_SPREAD, LAYER_SPREAD
 
 
-def random_network(recipe, inputs, outputs, seed=0):
-    """Return one network whose parameters are a draw from their prior."""
-    network = recipe.build((inputs,), outputs, key=jax.random.key(0))
-    leaves, tree = jax.tree.flatten(eqx.filter(network, eqx.is_array))
-    keys = jax.random.split(jax.random.key(seed), len(leaves))
-    drawn = [jax.random.normal(key, leaf.shape) for key, leaf in zip(keys, leaves, strict=True)]
-    return eqx.combine(jax.tree.unflatten(tree, drawn), network)
-
-
 def test_outputs_by_hand():
-    network = random_network(MLP((4, 3), "tanh", prior="learned", linear=True), 2, 2)
+    network = drawn_from_prior(MLP((4, 3), "tanh", prior="learned", linear=True), (2,), 2)
     x = np.array([0.3, -1.2])
     scales = network.scales
     s = np.exp(INPUT_SPREAD * np.asarray(scales.inputs))
@@ -39,12 +31,12 @@ def test_outputs_by_hand():
 def test_the_prior_of_functions_has_the_same_size_whatever_the_network(inputs, width):
     recipe = MLP((width, width), "tanh", prior="learned")
     x = jax.random.normal(jax.random.key(9), (inputs,))
-    outputs = [float(random_network(recipe, inputs, 1, seed)(x)[0]) for seed in range(200)]
+    outputs = [float(drawn_from_prior(recipe, (inputs,), 1, seed)(x)[0]) for seed in range(200)]
     assert 0.5 < np.median(np.abs(outputs)) < 2
 
 
 def test_an_input_whose_scale_is_small_has_no_influence():
-    network = random_network(MLP((6,), prior="learned", linear=True), 3, 1)
+    network = drawn_from_prior(MLP((6,), prior="learned", linear=True), (3,), 1)
     network = eqx.tree_at(lambda one: one.scales.inputs, network, jnp.array([0.0, -30.0, 1.0]))
     slope = jax.grad(lambda x: network(x)[0])(jnp.array([0.5, 0.5, 0.5]))
     assert abs(slope[1]) < 1e-8 < min(abs(slope[0]), abs(slope[2]))

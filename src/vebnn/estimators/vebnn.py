@@ -96,7 +96,7 @@ class VeBNNRegressor(Regressor):
         if self.residuals is not None:
             require_one_of("residuals", self.residuals, ("cross_fit", "in_sample", "posterior"))
         engine = self._engine(num_rows)
-        default = default_rounds(engine, self.network, self.residuals)
+        default = default_rounds(engine, self.residuals)
         rounds = default.rounds if self.rounds is None else self.rounds
         choose_round = self.choose_round or default.choose_round
         variance_inference = self.variance_inference or default.variance_inference

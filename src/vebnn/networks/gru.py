@@ -3,14 +3,15 @@
 import math
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vebnn.core.arguments import require_number, require_widths
+from vebnn.core.arguments import require_number, require_one_of, require_widths
 from vebnn.core.types import Array, Key
+from vebnn.networks.scales import PRIORS, GRUScales
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,11 @@ class GRU:
       dropout_rate: dropout between the last layer and the outputs, as in the paper. One mask serves
         all steps of a sequence (Gal and Ghahramani 2016b), so that a draw of MC dropout is as smooth
         as the network.
+      prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scales of each
+        input, of each gate's weights, and of each layer's biases with them; see
+        :mod:`vebnn.networks.scales`.
 
-    Weights and biases start uniform in ±1/√units, as in PyTorch.
+    Weights and biases start uniform in ±1/√units, as in PyTorch, with either prior.
 
     Example:
       >>> VeBNNRegressor(network=GRU((128, 128)), variance_network=GRU((8, 8)))
@@ -41,6 +45,7 @@ class GRU:
 
     widths: tuple[int, ...] = (64, 64)
     dropout_rate: float = 0.0
+    prior: Literal["unit", "learned"] = "unit"
 
     any_length: ClassVar[bool] = True  # new sequences may have another length
 
@@ -48,6 +53,7 @@ class GRU:
         # A tuple, because a recipe is part of the key of a compiled program.
         object.__setattr__(self, "widths", require_widths("GRU", self.widths, 1))
         require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
+        require_one_of("prior", self.prior, PRIORS)
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "RecurrentNetwork":
         """Return a network from ``(time, features)`` to ``(time, out_size)``.
@@ -73,10 +79,15 @@ class GRU:
             numbers[end - math.prod(shape) : end].reshape(shape) / math.sqrt(width)
             for shape, width, end in zip(shapes, units, accumulate(counts), strict=True)
         ]
+        scales = None
+        if self.prior == "learned":
+            # Learned scales have the factor 1/√fan_in in them.
+            arrays = [array * math.sqrt(len(array)) if array.ndim == 2 else array for array in arrays]
+            scales = GRUScales.start(in_shape[-1], len(self.widths))
         layers = [Layer(*arrays[4 * n : 4 * n + 4]) for n in range(len(self.widths))]
         output_weight, output_bias = arrays[-2:]
         dropout = eqx.nn.Dropout(float(self.dropout_rate))
-        return RecurrentNetwork(layers, output_weight, output_bias, dropout)
+        return RecurrentNetwork(layers, output_weight, output_bias, scales, dropout)
 
 
 class Layer(eqx.Module):
@@ -103,28 +114,38 @@ class RecurrentNetwork(eqx.Module):
     layers: list[Layer]
     output_weight: Array  # (units, outputs)
     output_bias: Array
+    scales: GRUScales | None
     dropout: eqx.nn.Dropout
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map ``(time, features)`` to ``(time, outputs)``; without a key, dropout is switched off."""
-        states = self._last_states(x)
+        layers, weight, bias = self.layers, self.output_weight, self.output_bias
+        if self.scales is not None:
+            # Before the loop over time: once for a network.
+            layers = [
+                Layer(*self.scales.of_layer(n, *jax.tree.leaves(layer)))
+                for n, layer in enumerate(layers)
+            ]
+            weight, bias = self.scales.of_outputs(weight, bias)
+        states = _last_states(layers, x)
         if key is not None:
             states = states * self.dropout(jnp.ones_like(states[:1]), key=key)
-        return states @ self.output_weight + self.output_bias[None]
+        return states @ weight + bias[None]
 
-    def _last_states(self, x: Array) -> Array:
-        """Return the states of the last layer, ``(time, units)``.
 
-        All layers advance in time together. One product with all inputs before the loop would be
-        slower: its result does not fit into a CPU's cache.
-        """
+def _last_states(layers: list[Layer], x: Array) -> Array:
+    """Return the states of the last layer, ``(time, units)``.
 
-        def step(states: list[Array], below: Array) -> tuple[list[Array], Array]:
-            new = []
-            for layer, state in zip(self.layers, states, strict=True):
-                below = layer(below, state)
-                new.append(below)
-            return new, below
+    All layers advance in time together. One product with all inputs before the loop would be
+    slower: its result does not fit into a CPU's cache.
+    """
 
-        start = [jnp.zeros_like(layer.candidate_bias) for layer in self.layers]
-        return jax.lax.scan(step, start, x)[1]
+    def step(states: list[Array], below: Array) -> tuple[list[Array], Array]:
+        new = []
+        for layer, state in zip(layers, states, strict=True):
+            below = layer(below, state)
+            new.append(below)
+        return new, below
+
+    start = [jnp.zeros_like(layer.candidate_bias) for layer in layers]
+    return jax.lax.scan(step, start, x)[1]

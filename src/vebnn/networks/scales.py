@@ -5,10 +5,12 @@ inside the network have standard deviations of √d and √h. Here a weight is
 
     w = z · exp(t) / √fan_in,   times exp(s_j) if it belongs to input j,
 
-and a bias is z · exp(u), with one t and one u for each layer. Every z, s and t is N(0, 1), as the
-weights of a network with fixed scales are (paper, eq. 10), so that no engine needs to know; u has half
-that width. An input without influence gets a small exp(s_j) (automatic relevance determination; MacKay
-1994, Neal 1996).
+and a bias is z · exp(u), with one t and one u for each layer. A layer of gated recurrent units has six
+t: for each of the gates r, z and n, one for the weights from below and one for those from its state.
+
+Every z, s and t is N(0, 1), as the weights of a network with fixed scales are (paper, eq. 10), so that
+no engine needs to know; u has half that width. An input without influence gets a small exp(s_j) (automatic
+relevance determination; MacKay 1994, Neal 1996).
 """
 
 import math
@@ -53,3 +55,42 @@ class MLPScales(eqx.Module):
         if linear is not None:
             linear = linear * of_inputs * (of_layers[-1] / math.sqrt(linear.shape[1]))
         return scaled, [bias * of_biases[n] for n, bias in enumerate(biases)], linear
+
+
+class GRUScales(eqx.Module):
+    """Log-scales of a stack of gated recurrent units, each over its spread: its prior is N(0, 1)."""
+
+    inputs: Array  # (features,)
+    from_below: Array  # (layers, gates)
+    from_state: Array  # (layers, gates)
+    outputs: Array  # ()
+    biases: Array  # (layers + 1,): of each layer, and of the outputs
+
+    @classmethod
+    def start(cls, num_features: int, num_layers: int) -> "GRUScales":
+        """Return scales of one."""
+        gates = jnp.zeros((num_layers, 3))
+        return cls(jnp.zeros(num_features), gates, gates, jnp.zeros(()), jnp.zeros(num_layers + 1))
+
+    def of_layer(
+        self, n: int, input_weight: Array, hidden_weight: Array, bias: Array, candidate_bias: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the scaled arrays of layer ``n``; gates stand side by side in all but the last."""
+        input_weight = _scale_gates(input_weight, self.from_below[n])
+        if n == 0:
+            input_weight = input_weight * jnp.exp(INPUT_SPREAD * self.inputs)[:, None]
+        of_bias = jnp.exp(BIAS_SPREAD * self.biases[n])
+        hidden_weight = _scale_gates(hidden_weight, self.from_state[n])
+        return input_weight, hidden_weight, bias * of_bias, candidate_bias * of_bias
+
+    def of_outputs(self, weight: Array, bias: Array) -> tuple[Array, Array]:
+        """Return the scaled arrays of the outputs."""
+        weight = weight * (jnp.exp(LAYER_SPREAD * self.outputs) / math.sqrt(len(weight)))
+        return weight, bias * jnp.exp(BIAS_SPREAD * self.biases[-1])
+
+
+def _scale_gates(weight: Array, log_scales: Array) -> Array:
+    """Scale the weights of each gate, ``(fan in, gates · units)``."""
+    fan_in, columns = weight.shape
+    factors = jnp.exp(LAYER_SPREAD * log_scales) / math.sqrt(fan_in)
+    return weight * jnp.repeat(factors, columns // 3, total_repeat_length=columns)[None]

@@ -16,7 +16,7 @@ DEFAULT_NETWORK = MLP((50, 50), activation="silu")
 DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
 DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 # Of engines that learn scales.
-SCALED_NETWORK = MLP((50, 50), activation="silu", prior="learned", linear=True)
+SCALED_NETWORK = MLP((50, 50), activation="tanh", prior="learned", linear=True)
 SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned")
 SCALED_VARIANCE_GRU = GRU((8,), prior="learned")
 

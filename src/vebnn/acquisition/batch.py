@@ -59,7 +59,7 @@ def choose_batch(prediction: Prediction, n: int, score: Score) -> Suggestion:
     if len(prediction.draws) < 2:
         raise ValueError(
             "The joint covariance of a batch needs at least 2 draws of the network. Got 1; use an "
-            'engine that has several, such as inference="psgld".'
+            'engine that has several, such as inference="psghmc".'
         )
     covariance = _Covariance(prediction, n)
     rows, scores = np.zeros(n, int), np.zeros(n)

@@ -62,7 +62,7 @@ def suggest(
     if not np.any(prediction.epistemic_variance > 0):
         raise ValueError(
             "The `model` must have epistemic uncertainty. Got none at any row; use an engine with "
-            'several networks, such as inference="psgld".'
+            'several networks, such as inference="psghmc".'
         )
     choose = choose_batch if diverse and n > 1 else choose_best
     return choose(prediction, n, score)

@@ -23,7 +23,7 @@ Jobs = Annotated[
 ]
 Preset = Annotated[str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")]
 TableMethods = Annotated[
-    str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGLD),NGBoost,bde".')
+    str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGHMC),NGBoost,bde".')
 ]
 
 bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
@@ -91,7 +91,7 @@ def bench_uci(
             help="Names as in the paper's tables, separated by commas; or paper, baselines, all; or "
             "module:function for a method of your own."
         ),
-    ] = "VeBNN (pSGLD)",
+    ] = "VeBNN (pSGHMC)",
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 5,
     standard: Annotated[
         bool,

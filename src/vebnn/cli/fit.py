@@ -52,9 +52,9 @@ def fit(
     inference: Annotated[
         str,
         typer.Option(
-            help="Engine: psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, nuts or map."
+            help="Engine: psghmc, psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, nuts or map."
         ),
-    ] = "psgld",
+    ] = "psghmc",
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")
     ] = "normal",

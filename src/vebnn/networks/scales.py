@@ -9,8 +9,8 @@ and a bias is z · exp(u), with one t and one u for each layer. A layer of gated
 t: for each of the gates r, z and n, one for the weights from below and one for those from its state.
 
 Every z, s and t is N(0, 1), as the weights of a network with fixed scales are (paper, eq. 10), so that
-no engine needs to know; u has half that width. An input without influence gets a small exp(s_j) (automatic
-relevance determination; MacKay 1994, Neal 1996).
+no engine needs to know; u has half that width. An input without influence gets a small exp(s_j)
+(automatic relevance determination; MacKay 1994, Neal 1996).
 """
 
 import math

@@ -22,7 +22,7 @@ def plot_relevance(model: VeBNNRegressor, *, most: int = 30) -> Figure:
     if relevance is None:
         raise ValueError(
             "The `model` must have learned scales, so that `relevance_` is not None. Use "
-            'network=MLP(..., prior="learned") with an engine that samples, such as "psgld".'
+            'network=MLP(..., prior="learned") with an engine that samples, such as "psghmc".'
         )
     shown = relevance.order[:most]
     with styled_figure(9.5, 1.5 + 0.3 * len(shown)) as figure:

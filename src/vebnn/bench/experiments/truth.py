@@ -18,7 +18,7 @@ from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
 
 NUM_TEST = 2_000
 NUM_OUTSIDE = 1_000
-DEFAULT_METHODS = ("VeBNN (pSGLD)", "MVE (Ensembles)", "GP (4 starts)", "CatBoost", "NGBoost")
+DEFAULT_METHODS = ("VeBNN (pSGHMC)", "MVE (Ensembles)", "GP (4 starts)", "CatBoost", "NGBoost")
 
 
 def score_truth(

@@ -47,7 +47,7 @@ def bench_uci(
     path: Path,
     console: Console,
     *,
-    methods: Sequence[str] = ("VeBNN (pSGLD)",),
+    methods: Sequence[str] = ("VeBNN (pSGHMC)",),
     preset: str = "standard",
     standard_splits: bool = False,
     backend: str = "local",

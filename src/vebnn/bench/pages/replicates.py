@@ -16,7 +16,7 @@ from vebnn.bench.render.sheet import MISSING, Cell, Sheet, cells
 from vebnn.bench.repeats import Predicted, Repeats
 from vebnn.datasets.replicates import SOURCES
 
-OURS = "VeBNN (pSGLD)"
+OURS = "VeBNN (pSGHMC)"
 # Of the default model, by data set and field.
 LIMITS = {
     ("crossed-barrel", "coverage"): Column("coverage of held-out rows", low=0.92, high=0.97),

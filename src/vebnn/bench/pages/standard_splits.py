@@ -50,7 +50,7 @@ splits are read from `$VEBNN_DATA`.
 
 ```sh
 ROWS=docs/results/uci-standard.jsonl
-vebnn bench uci --standard --splits 20 --methods "VeBNN (pSGLD),MVE (Ensembles),baselines" --out $ROWS
+vebnn bench uci --standard --splits 20 --methods "VeBNN (pSGHMC),MVE (Ensembles),baselines" --out $ROWS
 vebnn bench page $ROWS --out docs/results/uci-standard.md
 ```
 

@@ -9,7 +9,7 @@ from vebnn.bench.render.limits import Column
 from vebnn.bench.render.sheet import Sheet, cells
 from vebnn.datasets.truth import PROBLEMS
 
-OURS = "VeBNN (pSGLD)"
+OURS = "VeBNN (pSGHMC)"
 PROCESS = "GP (4 starts)"
 FEWEST_ROWS = 60  # coverage on a single problem has limits from here
 

@@ -187,7 +187,7 @@ def test_models_saved_before_there_was_calibration_still_load(model, kept, tmp_p
     assert loaded.calibration_ is None
     np.testing.assert_array_equal(loaded.predict(kept[0]), model.predict(kept[0]))
     path.write_bytes(MODEL.seal(body, 1))
-    with pytest.raises(ValueError, match="has format 1; this version reads formats 2 to 4"):
+    with pytest.raises(ValueError, match="has format 1; this version reads formats 2 to 5"):
         VeBNNRegressor.load(tmp_path / "model")
 
 

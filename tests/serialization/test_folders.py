@@ -104,10 +104,10 @@ def test_versions(folder: Path) -> None:
     for version in range(MODEL.oldest, MODEL.version + 1):
         (folder / "model.json").write_bytes(MODEL.seal(body, version))
         assert MODEL.read(folder)[0] == body
-    for version in (1, 5, "4", None):
+    for version in (1, 6, "5", None):
         sealed = json.loads(MODEL.seal(body)) | {"format": version}
         (folder / "model.json").write_text(json.dumps(sealed))
-        with pytest.raises(ValueError, match=f"has format {version}; .* reads formats 2 to 4. Upgrade"):
+        with pytest.raises(ValueError, match=f"has format {version}; .* reads formats 2 to 5. Upgrade"):
             MODEL.read(folder)
 
 

@@ -68,6 +68,7 @@ SMALL_ENGINES: dict[str, tuple[dict[str, Any], tuple[int, int]]] = {
     "sghmc": (_BATCHES | {"pilot": 50}, (2, 4)),
     "mclmc": (_CHAINS | {"burn_in": 30}, (2, 4)),
     "nuts": (_CHAINS | {"burn_in": 30, "max_tree_depth": 5}, (2, 4)),
+    "psghmc": (_BATCHES, (2, 4)),
 }
 
 

@@ -12,7 +12,7 @@ from vebnn.core.types import Array, Key
 from vebnn.inference.sampling import ChainSampler
 from vebnn.training import epochs_of_steps
 
-LARGEST_VELOCITY = 5.0  # in standard deviations; a rare steep gradient cannot throw a chain out
+LARGEST_VELOCITY = 5.0  # in standard deviations: a few steep gradients cannot throw a chain out
 FORGETTING = 0.6  # power of the number of steps by which later gradients count less
 WARM_STEPS = 20  # steps that the first gradients are averaged over
 

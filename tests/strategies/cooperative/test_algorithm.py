@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.settings import quick
-from vebnn import GRU, PSGLD, VeBNNRegressor
+from vebnn import GRU, PSGHMC, PSGLD, VeBNNRegressor
 from vebnn.strategies.cooperative import steps
 from vebnn.training.checkpoint import Checkpoint
 
@@ -104,15 +104,16 @@ def test_later_rounds_can_use_residuals_of_the_bayesian_network(data, stages, mo
 
     train_variance = steps.train_variance
     monkeypatch.setattr(steps, "train_variance", keep)
-    model = quick(rounds=2, residuals="posterior", choose_round="last", verbose=1).fit(*data)
+    settings = {"residuals": "posterior", "variance_inference": "map", "variance_loss": "gamma"}
+    model = quick(rounds=2, verbose=1, **settings).fit(*data)
     assert "Round 2 · Step 1" not in stages.names
     first, second = learned
     # Round 1 is cross-fitted, and the networks of the folds do not agree; round 2 is not.
     assert (first.offset > 0).all()
     assert (second.offset == 0).all()
-    once = quick(rounds=1, residuals="posterior").fit(*data)
-    scale = np.std(data[1])
-    expected = ((once.predict(data[0]) - data[1]) / scale) ** 2
+    once = quick(rounds=1, **settings).fit(*data)
+    draws = once.predict_distribution(data[0]).draws
+    expected = (((draws - data[1]) / np.std(data[1])) ** 2).mean(0)
     np.testing.assert_allclose(second.squared[:, 0], expected, rtol=1e-3, atol=1e-6)
     assert model.chosen_round_ == 2
     np.testing.assert_array_equal(
@@ -159,7 +160,7 @@ def test_step_2_with_another_loss(data, variance_loss, by_gamma, tmp_path):
 
 
 def test_wrong_choices_get_a_sentence(data):
-    with pytest.raises(ValueError, match="`variance_loss` must be one of 'gamma', 'gamma_rate'"):
+    with pytest.raises(ValueError, match="`variance_loss` must be one of 'gamma', 'gamma_half'"):
         quick(variance_loss="mse").fit(*data)
     with pytest.raises(ValueError, match="`learning_rates` must be a tuple"):
         quick(learning_rates=1e-3).fit(*data)
@@ -200,3 +201,28 @@ def test_a_checkpoint_of_other_data_is_refused(data, tmp_path, monkeypatch):
             quick(checkpoint=tmp_path / "c").fit(*data)
     with pytest.raises(ValueError, match="made with other data, settings, random_state"):
         quick(checkpoint=tmp_path / "c").fit(data[0], -data[1])
+
+
+def test_rounds_end_when_the_noise_has_settled(data):
+    model = quick(inference=PSGHMC(num_samples=4, burn_in=100, thinning=5, num_chains=2)).fit(*data)
+    noise = [one.typical_noise_std for one in model.rounds_]
+    changes = np.abs(np.diff(np.log(noise)))
+    assert len(noise) >= 2
+    assert (changes[:-1] >= steps.SETTLED).all()
+    assert changes[-1] < steps.SETTLED or len(noise) == steps.MOST_ROUNDS
+    assert model.chosen_round_ == len(noise)
+
+
+def test_the_noise_keeps_the_unit_of_the_first_round(data, monkeypatch):
+    units = []
+
+    def keep(*arguments, scale, **more):
+        units.append(scale)
+        return sample_variance(*arguments, scale=scale, **more)
+
+    sample_variance = steps.sample_variance
+    monkeypatch.setattr(steps, "sample_variance", keep)
+    engine = PSGHMC(num_samples=4, burn_in=100, thinning=5, num_chains=2)
+    quick(inference=engine, variance_inference=engine, rounds=3).fit(*data)
+    assert len(units) == 3
+    assert all(unit is units[0] for unit in units)

@@ -10,6 +10,7 @@ from vebnn import GRU, MLP, Training
 from vebnn.likelihoods.log_likelihoods import IsotropicPrior, SquaredResiduals
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks import build_networks
+from vebnn.strategies.cooperative.residuals import unit_of
 from vebnn.strategies.cooperative.variance import train_variance
 from vebnn.training import SILENT, Objective, pad_rows, train
 
@@ -32,7 +33,7 @@ def test_folds_keep_noise_along_sequences_from_being_memorised():
             "gamma",
             residuals(known, squared),
             Training(400, learning_rate=1e-2, patience=100),
-            rescaled=True,
+            scale=unit_of(residuals(known, squared), rescaled=True),
             fold=fold,
             stage=SILENT,
         )
@@ -53,7 +54,7 @@ def test_the_variance_network_stops_at_the_epoch_that_is_best_for_unseen_rows():
     settings = Training(200, learning_rate=1e-2)
     start = networks(MLP((5,), "tanh"), 2, HEAD.parts)
     noise = train_variance(
-        jax.random.key(1), start, "gamma", rows, settings, rescaled=False, fold=fold, stage=SILENT
+        jax.random.key(1), start, "gamma", rows, settings, scale=np.ones(1), fold=fold, stage=SILENT
     )
     objective = Objective(SquaredResiduals(HEAD), IsotropicPrior(np.float32(1)))
     key = jax.random.split(jax.random.key(1))[1]

@@ -108,7 +108,7 @@ def test_later_rounds_stop_where_the_marginal_likelihood_is_largest():
             "gamma",
             residuals(x, squared),
             settings,
-            rescaled=True,
+            scale=unit_of(residuals(x, squared), rescaled=True),
             stage=SILENT,
             **more,
         )

@@ -30,7 +30,8 @@ class Noise(eqx.Module):
     def __call__(self, x: Array) -> Array:
         """Map one example to its aleatoric variance, ``(..., outputs)``."""
         head = VARIANCE_HEADS[self.loss]
-        return self.scale * jax.vmap(lambda network: head.variance(network(x)))(self.draws).mean(0)
+        variance = jax.vmap(lambda network: head.variance(network(x)))(self.draws).mean(0)
+        return variance * self.scale.reshape((1,) * (variance.ndim - 1) + self.scale.shape)
 
     def variance(self, x: np.ndarray) -> np.ndarray:
         """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""

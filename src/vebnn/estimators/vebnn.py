@@ -25,33 +25,39 @@ class VeBNNRegressor(Regressor):
     Args:
       network: the mean network, which is also the Bayesian network: a recipe such as
         ``MLP((50, 50), activation="tanh")``, an Equinox or Flax module acting on one example, or
-        an ``(init, apply)`` pair.
-      variance_network: the network that learns the noise; two outputs for each target, one if
-        ``variance_loss`` is ``"nll"``, ``"beta_nll"`` or ``"natural"``.
-      inference: ``"psgld"``, ``"ensemble"``, ``"map"``, ``"mc_dropout"``, ``"bbb"``, ``"sgld"``,
-        ``"sghmc"``, ``"mclmc"``, ``"nuts"``, ``"laplace"``, or a configured engine such as
-        ``PSGLD(num_chains=8)``. The default network has a dropout rate of 0.1 for MC dropout, else
-        none.
-      rounds: how often Steps 2 and 3 are run (K of Algorithm 1).
+        an ``(init, apply)`` pair. The default learns the scales of its prior if the engine can.
+      variance_network: the network that learns the noise; one output for each target, two if
+        ``variance_loss`` is ``"gamma"`` or ``"gamma_rate"``.
+      inference: ``"psghmc"``, ``"psgld"`` (paper), ``"ensemble"``, ``"map"``, ``"mc_dropout"``,
+        ``"bbb"``, ``"sgld"``, ``"sghmc"``, ``"mclmc"``, ``"nuts"``, ``"laplace"``, or a configured
+        engine such as ``PSGHMC(num_chains=8)``. The default network has a dropout rate of 0.1 for MC
+        dropout, else none.
+      rounds: how often Steps 2 and 3 are run (K of Algorithm 1). By default until the noise has settled,
+        at most 12 times, with residuals of the posterior; once with other residuals.
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).
       choose_round: ``"validation"`` takes the round with the smallest validation NLL;
-        ``"marginal_likelihood"`` (paper) that with the largest LMglk after the first; ``"last"``.
-      residuals: ``"cross_fit"`` learns the noise from residuals of rows the mean was not trained on,
-        less the variance between those means. ``"in_sample"`` (paper) uses rows it was trained on,
-        which underestimates the noise. ``"posterior"`` cross-fits in round 1; later rounds use the
-        Bayesian network of the round before, whose chains continue. It is for few rows, where
-        ``"cross_fit"`` counts errors of the mean as noise. Set ``rounds=2``.
+        ``"marginal_likelihood"`` (paper) that with the largest LMglk after the first; ``"last"``, the
+        default with residuals of the posterior.
+      residuals: ``"posterior"`` takes the mean of (y − μ)² over draws of the Bayesian network of the
+        round before, whose chains continue; it cross-fits in round 1. ``"cross_fit"`` learns the noise
+        from residuals of rows the mean was not trained on, less the variance between those means; errors
+        that these means share count as noise. ``"in_sample"`` (paper) uses rows the mean was trained on,
+        which underestimates the noise. By default ``"posterior"`` for ``"psghmc"`` and ``"nuts"``,
+        ``"cross_fit"`` for the other engines.
       num_folds: networks used for ``"cross_fit"`` and ``"posterior"``: in Step 1 for the residuals, in
-        Step 2 to stop the variance network, unless there are 200 single rows or fewer.
+        Step 2 to stop a variance network that is trained, unless there are 200 single rows or fewer.
       rescale_residuals: learn the noise relative to its mean size, per output.
-      variance_loss: the likelihood of Step 2: ``"gamma"``, whose mean and shape are outputs of the
-        variance network; ``"gamma_rate"`` (paper), shape and rate; or, for comparison, ``"nll"``,
-        ``"beta_nll"`` (β = 0.5) or ``"natural"``.
+      variance_inference: ``"map"`` (paper) trains one variance network; an engine such as ``"psghmc"``,
+        the default with residuals of the posterior, samples it, and the noise is the mean over draws.
+      variance_loss: the likelihood of Step 2: ``"gamma_half"``, of shape 1/2, the default of a sampled
+        variance network; ``"gamma"``, whose mean and shape are outputs of the variance network;
+        ``"gamma_rate"`` (paper), shape and rate; or, for comparison, ``"nll"``, ``"beta_nll"``
+        (β = 0.5) or ``"natural"``.
       mean_training: epochs, learning rate, batch size and patience of Step 1.
       learning_rates: several for Step 1, to choose from by validation loss; those of the paper are
         ``vebnn.presets.LEARNING_RATES``.
-      variance_training: as ``mean_training``, of Step 2.
+      variance_training: as ``mean_training``, of a variance network that is trained.
       weight_decay: L2 factor of Step 1.
       prior_precision: precision κ of the prior N(0, 1/κ) on the Bayesian network's weights.
       validation_fraction: share of the rows that stops Step 1 early, unless ``fit`` is given

@@ -45,7 +45,7 @@ class ChainDiagnostics(NamedTuple):
             f"The chains have not mixed well: R-hat of the predictions is {r_hat:.2f} (1 is best) "
             f"and {self.num_chains * self.num_draws} draws count as {size:.0f} independent ones. "
             f"The epistemic uncertainty may be too small; try more `burn_in`, a larger `thinning` "
-            f"or more `num_chains`, as in vebnn.presets.stretched(PSGLD.for_rows(len(X)), 4)."
+            f"or more `num_chains`, as in vebnn.presets.stretched(PSGHMC.for_rows(len(X)), 4)."
         )
 
 

@@ -17,6 +17,7 @@ from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import FEWEST_ROWS
 from vebnn.strategies.cooperative.mean import MeanStep
 from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.pure_error import with_pure_error
 from vebnn.strategies.cooperative.residuals import (
     cross_fit_residuals,
     in_sample_residuals,
@@ -223,13 +224,15 @@ class Steps:
 
     def _residuals(self, means: Trained, earlier: Posterior | None) -> ResidualDataset:
         """Return squared residuals, of networks that were not trained on a row if possible."""
-        data = self.rows.data
-        if self.rows.num_folds > 1 and (earlier is None or self.settings.residuals == "cross_fit"):
+        data, kind = self.rows.data, self.settings.residuals
+        if self.rows.num_folds > 1 and (earlier is None or kind == "cross_fit"):
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
-            return cross_fit_residuals(folds, self.rows.split, data)
-        if earlier is None:
-            return in_sample_residuals(means.params, data)
-        return posterior_residuals(earlier, data)
+            found = cross_fit_residuals(folds, self.rows.split, data)
+        elif earlier is None:
+            found = in_sample_residuals(means.params, data)
+        else:
+            found = posterior_residuals(earlier, data)
+        return with_pure_error(found, data) if kind == "posterior" else found
 
 
 def point_posterior(means: Trained) -> Posterior:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from vebnn.core.groups import number_groups
 from vebnn.core.types import Dataset, ResidualDataset
 
 SMALLEST_SCATTER = 1e-12  # of standardised targets: below, repeats are copies
@@ -11,12 +12,11 @@ def with_pure_error(residuals: ResidualDataset, data: Dataset) -> ResidualDatase
     """Replace the residuals of rows with identical inputs by those from their own average.
 
     With n repeats, Σ (y − ȳ)² has n − 1 degrees of freedom: each squared residual is multiplied by
-    n/(n − 1), and counts as (n − 1)/n of an observation. Repeats without any scatter are taken for copies
-    of one measurement, and keep their residuals.
+    n/(n − 1), and counts as (n − 1)/n of an observation. Repeats without any scatter are taken for
+    copies of one measurement, and keep their residuals.
     """
-    rows = np.asarray(data.x).reshape(len(data.x), -1)
-    place = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    if place.max() + 1 == len(rows):
+    place = number_groups(data.x)
+    if place.max() + 1 == len(place):
         return residuals
     weight, target = np.asarray(data.weight), np.asarray(data.target)
 

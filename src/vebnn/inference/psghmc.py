@@ -38,8 +38,8 @@ class PSGHMC(ChainSampler):
 
     h is ``step_size``, γ ``friction``, T ``temperature`` and k the number of steps. At equilibrium the
     mean of g² is that of the curvature, so S is the width of the posterior along each parameter, and
-    never more than that of an N(0, 1) prior. It settles as k grows. pSGLD's preconditioner keeps changing
-    with the position, which it does not correct for: learned scales of a prior come out too small.
+    never more than that of an N(0, 1) prior. It settles as k grows. pSGLD's preconditioner keeps
+    changing with the position, which it does not correct for: learned scales come out too small.
 
     All other arguments are those of :class:`~vebnn.inference.sampling.ChainSampler`.
 

@@ -39,6 +39,12 @@ def test_in_sample_residuals_are_those_of_the_first_network(rows):
     np.testing.assert_array_equal(found.offset, rows.known_variance)
 
 
+def test_in_sample_residuals_of_a_posterior_are_those_of_its_mean(rows):
+    draws = jax.tree.map(lambda leaf: leaf.reshape(2, 2, *leaf.shape[1:]), constants([0, 1, 2, 5]))
+    found = in_sample_residuals(Posterior(draws, np.zeros((2, 1)), True, {}), rows)
+    np.testing.assert_allclose(found.squared, (2 - rows.target) ** 2, rtol=1e-5)
+
+
 def test_residuals_of_a_posterior_are_the_mean_square_over_draws(rows):
     draws = jax.tree.map(lambda leaf: leaf.reshape(2, 2, *leaf.shape[1:]), constants([0, 1, 2, 5]))
     found = posterior_residuals(Posterior(draws, np.zeros((2, 1)), True, {}), rows)

@@ -31,8 +31,8 @@ def with_pure_error(residuals: ResidualDataset, data: Dataset) -> ResidualDatase
     deviation = (target - average) ** 2
     repeated = (count > 1) & (per_row(weight * deviation) > SMALLEST_SCATTER * count)
     freedom = np.where(repeated, 1 - 1 / np.maximum(count, 1), 1)
-    return residuals._replace(
-        squared=np.where(repeated, deviation / freedom, residuals.squared).astype(np.float32),
-        weight=(weight * freedom).astype(np.float32),
-        offset=np.where(repeated, data.known_variance, residuals.offset).astype(np.float32),
+    squared = np.where(repeated, deviation / freedom, np.asarray(residuals.squared))
+    offset = np.where(repeated, np.asarray(data.known_variance), np.asarray(residuals.offset))
+    return ResidualDataset(
+        data.x, np.float32(squared), np.float32(weight * freedom), np.float32(offset)
     )

@@ -13,10 +13,13 @@ from vebnn.training import Split
 SMALLEST_SCALE = 1e-12
 
 
-def in_sample_residuals(mean: Network, data: Dataset) -> ResidualDataset:
-    """Return residuals of the mean network on rows it was trained on (paper)."""
-    squared = (evaluate(first(mean), data.x) - data.target) ** 2
-    return ResidualDataset(data.x, squared, data.weight, data.known_variance)
+def in_sample_residuals(mean: Network | Posterior, data: Dataset) -> ResidualDataset:
+    """Return residuals of rows the mean was trained on (paper): of Step 1, or of a posterior."""
+    if isinstance(mean, Posterior):
+        outputs = moments(pool_chains(mean.draws), data.x).mean
+    else:
+        outputs = evaluate(first(mean), data.x)
+    return ResidualDataset(data.x, (outputs - data.target) ** 2, data.weight, data.known_variance)
 
 
 def posterior_residuals(posterior: Posterior, data: Dataset) -> ResidualDataset:

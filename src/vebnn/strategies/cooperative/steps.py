@@ -228,8 +228,8 @@ class Steps:
         if self.rows.num_folds > 1 and (earlier is None or kind == "cross_fit"):
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             found = cross_fit_residuals(folds, self.rows.split, data)
-        elif earlier is None:
-            found = in_sample_residuals(means.params, data)
+        elif earlier is None or kind == "in_sample":
+            found = in_sample_residuals(means.params if earlier is None else earlier, data)
         else:
             found = posterior_residuals(earlier, data)
         return with_pure_error(found, data) if kind == "posterior" else found

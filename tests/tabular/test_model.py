@@ -177,7 +177,7 @@ def test_plan_keeps_rows_to_calibrate_on() -> None:
 
 
 def test_efforts_stretch_every_length() -> None:
-    normal = new_estimator(100, inference="psgld", effort="normal")
+    normal = new_estimator(100, inference="psghmc", effort="normal")
     assert normal.get_params() == VeBNNRegressor().get_params()
     quick = new_estimator(100, inference="psgld", effort="quick")
     whole = PSGLD.for_rows(100)

@@ -32,8 +32,8 @@ class VeBNNRegressor(Regressor):
         ``"bbb"``, ``"sgld"``, ``"sghmc"``, ``"mclmc"``, ``"nuts"``, ``"laplace"``, or a configured
         engine such as ``PSGHMC(num_chains=8)``. The default network has a dropout rate of 0.1 for MC
         dropout, else none.
-      rounds: how often Steps 2 and 3 are run (K of Algorithm 1). By default until the noise has settled,
-        at most 12 times, with residuals of the posterior; once with other residuals.
+      rounds: how often Steps 2 and 3 are run (K of Algorithm 1). By default until the noise has
+        settled, at most 12 times, with residuals of the posterior; once with other residuals.
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).
       choose_round: ``"validation"`` takes the round with the smallest validation NLL;
@@ -41,10 +41,10 @@ class VeBNNRegressor(Regressor):
         default with residuals of the posterior.
       residuals: ``"posterior"`` takes the mean of (y − μ)² over draws of the Bayesian network of the
         round before, whose chains continue; it cross-fits in round 1. ``"cross_fit"`` learns the noise
-        from residuals of rows the mean was not trained on, less the variance between those means; errors
-        that these means share count as noise. ``"in_sample"`` (paper) uses rows the mean was trained on,
-        which underestimates the noise. By default ``"posterior"`` for ``"psghmc"`` and ``"nuts"``,
-        ``"cross_fit"`` for the other engines.
+        from residuals of rows the mean was not trained on, less the variance between those means;
+        errors that these means share count as noise. ``"in_sample"`` (paper) uses rows the mean was
+        trained on, which underestimates the noise. By default ``"posterior"`` for ``"psghmc"`` and
+        ``"nuts"``, ``"cross_fit"`` for the other engines.
       num_folds: networks used for ``"cross_fit"`` and ``"posterior"``: in Step 1 for the residuals, in
         Step 2 to stop a variance network that is trained, unless there are 200 single rows or fewer.
       rescale_residuals: learn the noise relative to its mean size, per output.

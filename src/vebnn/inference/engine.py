@@ -100,8 +100,8 @@ class Engine(ABC):
     - ``needs_likelihood``: it follows the gradient of a log posterior, so that the loss must be a
       log-likelihood. False for engines that only minimise, which take any loss (β-NLL, evidential).
     - ``needs_dropout``: its draws are dropout masks.
-    - ``learns_scales``: its draws are right even if prior scales are learned with the weights; then such
-      a network, and noise from residuals of the posterior, are the default.
+    - ``learns_scales``: its draws are right even if prior scales are learned with the weights. Such a
+      network, and noise from residuals of the posterior, are then the default.
     - ``mean_field``: it fits an independent distribution to every weight.
     - ``title``: its name in tables, as the paper spells it.
     """

@@ -48,7 +48,7 @@ def test_the_truth_has_the_right_noise_and_its_page_has_a_picture(
 ) -> None:
     monkeypatch.setattr(replicates, "find_forecaster", lambda name, preset: (name, oracle))
     path = tmp_path / "rows.jsonl"
-    rows = replicates.bench_replicates(["crossed-barrel"], ["VeBNN (pSGLD)"], path, console(), jobs=1)
+    rows = replicates.bench_replicates(["crossed-barrel"], ["VeBNN (pSGHMC)"], path, console(), jobs=1)
     assert [row["split"] for row in rows] == [0, 1, 2, 3, 4]
     for row in rows:
         assert row["noise_ratio"] == pytest.approx(1, abs=0.35)

@@ -9,7 +9,7 @@ from vebnn.bench.pages.truth import truth_page, truth_tables
 from vebnn.bench.pages.truth_limits import checks
 from vebnn.bench.pages.writing import write_page
 
-OURS, PROCESS = "VeBNN (pSGLD)", "GP (4 starts)"
+OURS, PROCESS = "VeBNN (pSGHMC)", "GP (4 starts)"
 
 
 def row(method: str, problem: str, seed: int, **numbers: float | None) -> dict:
@@ -59,14 +59,14 @@ def test_limits_are_checked_with_means_over_seeds() -> None:
 def test_the_page_has_averages_and_marks_the_worst_problem() -> None:
     page = truth_page(results_of(rows())).text
     averages = page.partition("## Averages")[2].partition("## Limits")[0]
-    (ours,) = [line for line in averages.splitlines() if line.startswith("| VeBNN (pSGLD)")]
+    (ours,) = [line for line in averages.splitlines() if line.startswith("| VeBNN (pSGHMC)")]
     assert "0.50<br>0.70, steps" in ours
     assert "0.925<br>0.850, steps" in ours
     # NUTS was not run on every problem: it has no averages, but numbers in the other tables.
     (nuts,) = [line for line in averages.splitlines() if line.startswith("| VeBNN (NUTS)")]
     assert set(nuts.split("|")[2:-1]) == {" – "}
     errors = page.partition("## RMSE / noise")[2].partition("\n## ")[0]
-    (ours,) = [line for line in errors.splitlines() if line.startswith("| VeBNN (pSGLD)")]
+    (ours,) = [line for line in errors.splitlines() if line.startswith("| VeBNN (pSGHMC)")]
     assert "0.70 (0.14)<sup>†</sup> |" in ours
     assert "tiny-cubic | 20 | 1 |" in page
 

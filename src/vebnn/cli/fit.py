@@ -58,7 +58,10 @@ def fit(
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")
     ] = "normal",
-    rounds: Annotated[int, typer.Option(help="Rounds of Steps 2 and 3 of the algorithm.")] = 1,
+    rounds: Annotated[
+        int | None,
+        typer.Option(help="Rounds of Steps 2 and 3; by default until the noise has settled."),
+    ] = None,
     hold_out: Annotated[
         float, typer.Option(help="Share of the rows kept for the score; 0 trains on all rows.")
     ] = 0.2,

@@ -34,3 +34,14 @@ def test_baselines_predict_mean_and_variance_in_the_units_of_y(
     np.testing.assert_allclose(stds[1], 10 * stds[0], rtol=0.3)
     alone = BASELINES[name](toy.X[:110], y[:110, 0], toy.X[110:], 0)
     np.testing.assert_allclose(alone.mean, forecast.mean[:, 0])
+
+
+@pytest.mark.parametrize("num_rows", [6, 20])
+def test_catboost_gives_a_forecast_if_few_trees_are_enough(num_rows):
+    pytest.importorskip("catboost")
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(num_rows, 1)), rng.normal(size=num_rows)
+    for seed in range(4):
+        forecast = baselines.catboost(X, y, X, seed)
+        assert (forecast.variance >= forecast.noise_variance).all()
+        assert (forecast.noise_variance > 0).all()

@@ -82,8 +82,13 @@ def catboost(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int) -> Fore
         allow_writing_files=False,
         verbose=False,
     ).fit(X_fit, y_fit, eval_set=(X_val, y_val))
+    # A member is the sum of the first trees, from half of them on.
+    num_members = min(10, model.tree_count_ // 2)
+    if num_members == 0:
+        mean, aleatoric = model.predict(X_new, prediction_type="RMSEWithUncertainty").T
+        return Forecast(mean, aleatoric, noise_variance=aleatoric)
     mean, epistemic, aleatoric = model.virtual_ensembles_predict(
-        X_new, prediction_type="TotalUncertainty", virtual_ensembles_count=10
+        X_new, prediction_type="TotalUncertainty", virtual_ensembles_count=num_members
     ).T
     return Forecast(mean, epistemic + aleatoric, noise_variance=aleatoric)
 

@@ -69,3 +69,9 @@ def test_weights_that_single_precision_cannot_hold_are_refused(sine, factor: flo
     X, y = sine
     with pytest.raises(ValueError, match=r"`sample_weight` must be zero, or between 1e-30 and 1e\+30"):
         VeBNNRegressor(random_state=0).fit(X, y, sample_weight=np.full(len(y), factor))
+
+
+def test_single_precision_is_checked_in_double():
+    require_moderate("y", np.array([[1.0], [2.0]], np.float32))
+    with pytest.raises(ValueError, match="`y` must hold numbers up to"):
+        require_moderate("y", np.array([[1e150], [2.0]]))

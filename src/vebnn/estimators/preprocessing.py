@@ -62,7 +62,7 @@ def require_moderate(name: str, values: np.ndarray) -> None:
       name: of the argument.
       values: ``(rows, ..., features)``; NaN is ignored.
     """
-    flat = values.reshape(-1, values.shape[-1])
+    flat = values.reshape(-1, values.shape[-1]).astype(float)
     with np.errstate(invalid="ignore", over="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # all NaN
         largest = np.nanmax(np.abs(flat), axis=0, initial=0)

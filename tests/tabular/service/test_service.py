@@ -44,7 +44,7 @@ def test_model_describes_features_and_targets(client: Client) -> None:
     assert by_name["alloy"]["categories"] == ["A356", "6061", "7075"]
     assert by_name["temperature"]["low"] == alloys()["temperature"].iloc[_trained()].min()
     assert [one["name"] for one in described["targets"]] == list(TARGETS)
-    assert described["settings"]["rounds"] == 1
+    assert described["settings"]["rounds"] is None  # until the noise has settled
 
 
 def _trained() -> np.ndarray:

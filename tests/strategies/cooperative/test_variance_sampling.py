@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.arrays import networks, residuals
-from vebnn import MLP, PSGLD
+from vebnn import MLP, PSGLD, Ensemble, Training
 from vebnn.strategies.cooperative.residuals import unit_of
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.training import SILENT
@@ -14,14 +14,15 @@ NETWORK = MLP((8,), "tanh", prior="learned")
 ENGINE = PSGLD(num_samples=40, burn_in=1_500, thinning=25, num_chains=4, step_size=5e-3)
 
 
-def sample(x, squared, scale=None, offset=0.0, network=NETWORK):
+def sample(x, squared, scale=None, offset=0.0, network=NETWORK, engine=ENGINE):
     data = residuals(x, squared, offset=offset)
     return sample_variance(
         jax.random.key(1),
+        lambda keys: networks(network, x.shape[1], 1, count=len(keys)),
         networks(network, x.shape[1], 1, count=4),
         "gamma_half",
         data,
-        ENGINE,
+        engine,
         scale=unit_of(data, rescaled=True) if scale is None else scale,
         stage=SILENT,
     )
@@ -61,3 +62,12 @@ def test_only_what_exceeds_the_offset_is_noise():
     x = rng.uniform(-1, 1, (2_000, 1))
     found = sample(x, rng.normal(0, 2, x.shape) ** 2, offset=3.0).noise.variance(np.float32(x))
     assert found.mean() == pytest.approx(1.0, rel=0.2)
+
+
+def test_an_ensemble_has_members_of_its_own():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(50, 2))
+    engine = Ensemble(3, Training(num_epochs=50, learning_rate=1e-2))
+    found = sample(x, rng.normal(size=(50, 1)) ** 2, engine=engine)
+    assert len(found.noise.draws.weights.biases[0]) == 3
+    assert (found.noise.variance(np.float32(x)) > 0).all()

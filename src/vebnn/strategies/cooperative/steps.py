@@ -122,7 +122,7 @@ class Steps:
         stopped = self.rows.num_folds > 1 and (shapes.steps or len(data.x) >= FEWEST_ROWS)
         return train_variance(
             self.key("step 2", number),
-            self._variance_networks(number, 1),
+            self._variance_networks(jax.random.split(self.key("variance network", number), 1)),
             settings.variance_loss,
             residuals,
             training,
@@ -139,10 +139,11 @@ class Steps:
             # That of round 1 serves all rounds. A unit that shrinks with the residuals would let the
             # noise of few rows shrink to nothing.
             self.noise_unit = unit_of(residuals, rescaled=settings.rescale_residuals)
-        starts = self._variance_networks(number, engine.num_starts) if before is None else _ends(before)
+        keys = jax.random.split(self.key("variance network", number), engine.num_starts)
         found = sample_variance(
             self.key("step 2", number),
-            starts,
+            self._variance_networks,
+            self._variance_networks(keys) if before is None else _ends(before),
             settings.variance_loss,
             residuals,
             engine,
@@ -152,10 +153,9 @@ class Steps:
         self.variance_posterior = found.posterior if found.posterior.markov else None
         return found.noise
 
-    def _variance_networks(self, number: int, count: int) -> Network:
-        """Return fresh variance networks, stacked."""
+    def _variance_networks(self, keys: Key) -> Network:
+        """Return fresh variance networks, one per key, stacked."""
         parts = VARIANCE_HEADS[self.settings.variance_loss].parts
-        keys = jax.random.split(self.key("variance network", number), count)
         return self.rows.shapes.build(self.settings.variance_network, parts, keys)
 
     def is_last(self, number: int, before: LearnedNoise | None, learned: LearnedNoise) -> bool:

@@ -4,6 +4,7 @@ A single variance network bends after the largest residuals. The average of draw
 bends only where the rows demand it.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ class SampledVariance(NamedTuple):
 
 def sample_variance(
     key: Key,
+    initialise: Callable[[Key], Network],
     starts: Network,
     loss: VarianceLoss,
     residuals: ResidualDataset,
@@ -39,13 +41,14 @@ def sample_variance(
     """Sample the variance network: likelihood of squared residuals, N(0, 1) prior on its parameters.
 
     Args:
-      starts: networks to start from, stacked.
+      initialise: builds fresh networks, one per key.
+      starts: networks that chains start from, stacked.
       residuals: squared residuals and the part of them that is not noise.
       scale: unit of the residuals, one number per output.
     """
     data = in_units(residuals, scale)
     objective = Objective(SquaredResiduals(VARIANCE_HEADS[loss]), IsotropicPrior(np.float32(1)))
-    problem = Problem(objective, data, lambda keys: starts, starts, validation_rows=np.arange(0))
+    problem = Problem(objective, data, initialise, starts, validation_rows=np.arange(0))
     posterior = engine.run(key, problem, stage)
     trace = posterior.trace
     noise = Noise(pool_chains(posterior.draws), scale, np.asarray(trace.shape[1]), trace.mean(0), loss)

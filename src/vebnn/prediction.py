@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas
 
 Kind = Literal["gaussian", "mixture"]
+Spread = Literal["posterior", "ensemble"]
 
 
 class Components(NamedTuple):
@@ -56,6 +57,9 @@ class Prediction:
       index: row labels for ``to_frame``.
       interval_reach: for intervals that are not those of a distribution (conformal ones): how many
         total stds an interval of some level reaches to either side, for each output.
+      spread: what the epistemic variance is the variance of. ``"posterior"``: draws of chains that
+        agree. ``"ensemble"``: chains that disagree (R-hat above 1.2), so that each has seen a part of
+        the posterior, and the variance is between them. None: the method has no chains.
     """
 
     mean: np.ndarray
@@ -65,6 +69,7 @@ class Prediction:
     target_names: tuple[str, ...] | None = None
     index: object = field(default=None, repr=False)
     interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
+    spread: Spread | None = None
 
     def __len__(self) -> int:
         return len(self.mean)

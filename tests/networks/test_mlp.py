@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -5,7 +7,7 @@ import pytest
 from scipy import special
 
 from vebnn.networks import MLP
-from vebnn.networks.mlp import ACTIVATIONS
+from vebnn.networks.activations import ACTIVATIONS, sine
 
 # The same functions from NumPy and SciPy.
 REFERENCES = {
@@ -32,6 +34,51 @@ def test_equals_a_forward_pass_by_hand(activation: str, key: jax.Array) -> None:
         h = REFERENCES[activation](np.asarray(weight, float) @ h + np.asarray(bias, float))
     expected = np.asarray(network.weights[-1], float) @ h + np.asarray(network.biases[-1], float)
     np.testing.assert_allclose(network(x.astype(np.float32)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_fast_sine_and_its_derivative() -> None:
+    x = np.linspace(-10, 10, 20_001).astype(np.float32)
+    np.testing.assert_allclose(sine(x), np.sin(x.astype(float)), atol=2e-6)
+    slope = jax.vmap(jax.grad(sine))(x)
+    np.testing.assert_allclose(slope, np.cos(x.astype(float)), atol=2e-6)
+    far = np.linspace(-1_000, 1_000, 2_001).astype(np.float32)
+    np.testing.assert_allclose(sine(far), np.sin(far.astype(float)), atol=2e-4)
+
+
+def test_a_mixture_gives_each_activation_its_share_of_the_units(key: jax.Array) -> None:
+    network = MLP((6,), "sin+tanh").build((3,), 1, key=key)
+    x = np.array([0.5, -1.0, 2.0])
+    first, last = (np.asarray(weight, float) for weight in network.weights)
+    h = first @ x + np.asarray(network.biases[0], float)
+    expected = last @ np.concatenate([np.sin(h[:3]), np.tanh(h[3:])]) + np.asarray(network.biases[1])
+    np.testing.assert_allclose(network(x.astype(np.float32)), expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="`activation` must be one of"):
+        MLP((6,), "sin+wave")
+
+
+def test_the_output_scale_multiplies_the_last_layer(key: jax.Array) -> None:
+    recipe = MLP((6,), "tanh", prior="learned", linear=True)
+    one, small = (recipe, replace(recipe, output_scale=0.4))
+    x = np.float32([0.5, -1.0, 2.0])
+    bias = one.build((3,), 2, key=key).biases[-1]
+    whole, part = (made.build((3,), 2, key=key)(x) - bias for made in (one, small))
+    np.testing.assert_allclose(part, 0.4 * whole, rtol=1e-5)
+    with pytest.raises(ValueError, match="`output_scale`"):
+        MLP((6,), output_scale=0.0)
+
+
+def test_every_layer_may_have_its_own_activation(key: jax.Array) -> None:
+    network = MLP((7, 5), ["sin", "relu"]).build((3,), 2, key=key)
+    x = np.array([0.5, -1.0, 2.0])
+    first, second, last = (np.asarray(weight, float) for weight in network.weights)
+    biases = [np.asarray(bias, float) for bias in network.biases]
+    h = np.maximum(second @ np.sin(first @ x + biases[0]) + biases[1], 0)
+    expected = last @ h + biases[2]
+    np.testing.assert_allclose(network(x.astype(np.float32)), expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="`activation` of MLP must be one value or one per hidden"):
+        MLP((7, 5), ("sin",))
+    with pytest.raises(ValueError, match="`activation` must be one of"):
+        MLP((7, 5), ("sin", "wave"))
 
 
 @pytest.mark.parametrize("widths", [(), (4,), (4, 6, 5)])
@@ -103,7 +150,7 @@ def test_one_dropout_rate_per_layer(key: jax.Array) -> None:
         ({"dropout_rate": -0.1}, r"The `dropout_rate` must be a number in \[0, 1\)\. Got -0\.1\."),
         (
             {"dropout_rate": (0.1, 0.2)},
-            r"one number or one per hidden layer \(1\)\. Got \(0\.1, 0\.2\)",
+            r"one value or one per hidden layer \(1\)\. Got \(0\.1, 0\.2\)",
         ),
     ],
 )

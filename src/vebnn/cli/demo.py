@@ -49,4 +49,7 @@ def score_table(score: "ToyScore") -> Table:
     table.add_row("Coverage of 95 % intervals on fresh data", f"{score.coverage:.1%}", "95%")
     table.add_row("Epistemic std inside the data, [0, 10]", f"{score.epistemic_inside:.2f}", "small")
     table.add_row("Epistemic std outside, [13, 14]", f"{score.epistemic_outside:.2f}", "large")
+    table.add_row(
+        "True means outside, in epistemic 95 % intervals", f"{score.outside_coverage:.1%}", "95%"
+    )
     return table

@@ -58,6 +58,10 @@ def fit(
     effort: Annotated[
         str, typer.Option(help="Length of the training: quick (a quarter), normal or thorough (× 4).")
     ] = "normal",
+    time_budget: Annotated[
+        float | None,
+        typer.Option(help="Seconds in which chains that disagree may be continued; twice by default."),
+    ] = None,
     rounds: Annotated[
         int | None,
         typer.Option(help="Rounds of Steps 2 and 3; by default until the noise has settled."),
@@ -116,6 +120,7 @@ def fit(
         inference=inference,
         effort=effort,
         rounds=rounds,
+        time_budget=time_budget,
         random_state=seed,
         verbose=int(not as_json),
         checkpoint=checkpoint,

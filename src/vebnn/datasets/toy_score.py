@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, NoiseKind, observe, true_mean, true_noise_std
 from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
@@ -25,6 +26,7 @@ class ToyScore(NamedTuple):
     epistemic_outside: float  # mean epistemic std on [13, 14]
     tll_inside: float  # log-likelihood of fresh observations in [0, 10]
     tll_outside: float  # log-likelihood of fresh observations in [−4, 0] and [10, 14]
+    outside_coverage: float  # share of x sin x there inside its epistemic 95 % interval
 
     @property
     def epistemic_ratio(self) -> float:
@@ -50,7 +52,14 @@ def score_toy(predict: Callable[[np.ndarray], Prediction], seed: int) -> ToyScor
         epistemic_outside=float(outside.epistemic_std.mean()),
         tll_inside=log_likelihood(y, fresh.mean, fresh.variance),
         tll_outside=log_likelihood(y_far, far.mean, far.variance),
+        outside_coverage=epistemic_coverage(true_mean(x_far), far),
     )
+
+
+def epistemic_coverage(truth: np.ndarray, prediction: Prediction) -> float:
+    """Return the share of true means inside the epistemic 95 % interval."""
+    half = stats.norm.ppf(0.975) * prediction.epistemic_std
+    return coverage(truth, prediction.mean - half, prediction.mean + half)
 
 
 def observe_outside(noise: NoiseKind, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,7 @@ from vebnn.inference.diagnostics import (
     diagnose_chains,
     to_arviz,
 )
-from vebnn.prediction import Components, Prediction
+from vebnn.prediction import Components, Prediction, Spread
 from vebnn.presets import DEFAULT_TRAININGS, default_network, default_variance_network
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage, Training
@@ -254,6 +254,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
             load_components=partial(model._restored_components, x, padding, known),
             target_names=model.target_names_,
             index=index,
+            spread=model._spread(),
         )
         return apply_calibration(raw, model.calibration_) if calibrated and model.calibration_ else raw
 
@@ -292,6 +293,11 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
             rows = fitted.probe.shape[2]
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
+
+    def _spread(self) -> Spread | None:
+        if self.diagnostics_ is None:
+            return None
+        return "posterior" if self.diagnostics_.mixed else "ensemble"
 
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

@@ -3,11 +3,14 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from vebnn.core.arguments import require_one_of, require_rates, require_whole
+import numpy as np
+
+from vebnn.core.arguments import require_number, require_one_of, require_rates, require_whole
 from vebnn.estimators.engines import engine_of
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, relevance_of
 from vebnn.inference import Engine
+from vebnn.inference.continuing import MOST_CONTINUATIONS
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
 from vebnn.strategies.cooperative import Cooperative
@@ -63,6 +66,9 @@ class VeBNNRegressor(Regressor):
       validation_fraction: share of the rows that stops Step 1 early, unless ``fit`` is given
         ``X_val`` and ``y_val``.
       refit: train Step 1 again on all rows for the best number of epochs.
+      time_budget: seconds. Chains that disagree (R-hat above 1.2) are continued, each time twice as
+        long, while the next continuation is expected to end in time. Results then depend on the speed
+        of the machine. By default, chains of ``"psghmc"`` by name are continued at most twice.
       random_state: an integer makes ``fit`` bit-reproducible on one machine.
       verbose: 1 shows progress bars.
       checkpoint: a folder; call an interrupted ``fit`` again to resume it from there.
@@ -97,6 +103,7 @@ class VeBNNRegressor(Regressor):
     learning_rates: tuple[float, ...] = ()
     variance_training: Training | None = None
     refit: bool = False
+    time_budget: float | None = None
 
     def _strategy(self, num_rows: int) -> Cooperative:
         if self.residuals is not None:
@@ -113,6 +120,8 @@ class VeBNNRegressor(Regressor):
         require_whole("num_folds", self.num_folds, 2)
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", choose_round, ("validation", "marginal_likelihood", "last"))
+        if self.time_budget is not None:
+            require_number("time_budget", self.time_budget, 0, np.inf)
         require_one_of("variance_loss", variance_loss, tuple(VARIANCE_HEADS))
         self._check_common("mean_training", "variance_training")
         return self._settings(
@@ -128,6 +137,8 @@ class VeBNNRegressor(Regressor):
             choose_round=choose_round,
             variance_loss=variance_loss,
             learning_rates=require_rates(self.learning_rates),
+            # The lengths of a configured engine are the user's choice.
+            most_continuations=0 if isinstance(self.inference, Engine) else MOST_CONTINUATIONS,
         )
 
     def _publish(self) -> None:

@@ -12,6 +12,7 @@ from arviz_stats.base import array_stats
 # R-hat² is about the variance of all chains over that within a chain. Posteriors of networks have many
 # modes, and pooled chains cover several; above 1.5 a chain covers less than half of the variance.
 POOR_R_HAT = 1.5
+MIXED_R_HAT = 1.2  # above, the spread of the draws is rather that of an ensemble of chains
 POOR_EFFECTIVE_SIZE = 10
 NUM_INPUTS = 64
 MOST_ENTRIES = 512  # of sequences, which have many per input; enough for a median
@@ -35,6 +36,11 @@ class ChainDiagnostics(NamedTuple):
     def typical_effective_size(self) -> float:
         """Median over inputs."""
         return float(np.median(self.effective_size))
+
+    @property
+    def mixed(self) -> bool:
+        """Tell whether the chains agree, so that their draws are those of one posterior."""
+        return self.typical_r_hat <= MIXED_R_HAT
 
     def complaint(self) -> str | None:
         """Return a sentence on poor convergence and what to try, or None."""

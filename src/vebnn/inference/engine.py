@@ -139,6 +139,10 @@ class Engine(ABC):
         """Return the engine with this learning rate if it trains networks, otherwise unchanged."""
         return self
 
+    def continued(self, factor: int) -> Self | None:
+        """Return the engine that goes on with its chains for longer; None if it has no chains."""
+        return None
+
     def with_short_steps(self) -> Self:
         """Return the engine with steps too short to jump between modes of the noise, if it has such."""
         return self

@@ -1,6 +1,6 @@
 """Preconditioned stochastic gradient Hamiltonian Monte Carlo: Langevin dynamics with momentum."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -71,6 +71,10 @@ class PSGHMC(ChainSampler):
             thinning=epochs_of_steps(100, num_rows, cls.batch_size, fewest=1),
             num_chains=6,
         )
+
+    def continued(self, factor: int) -> "PSGHMC":
+        """Return chains with draws further apart; the burn-in lets the mass settle again."""
+        return replace(self, thinning=factor * self.thinning)
 
     def init(self, position: Array) -> PSGHMCState:
         """Return the state of a chain that stands at ``position``."""

@@ -1,29 +1,20 @@
 """The multi-layer perceptron."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vebnn.core import prng
 from vebnn.core.arguments import require_number, require_one_of, require_widths
 from vebnn.core.types import Array, Key
+from vebnn.networks.activations import ACTIVATIONS, activate, names_in
 from vebnn.networks.scales import PRIORS, MLPScales
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": jax.nn.relu,
-    "tanh": jnp.tanh,
-    "silu": jax.nn.silu,
-    "gelu": jax.nn.gelu,
-    "elu": jax.nn.elu,
-    "softplus": jax.nn.softplus,
-    "sin": jnp.sin,
-}
 
 
 @dataclass(frozen=True)
@@ -32,11 +23,14 @@ class MLP:
 
     Args:
       widths: number of units of each hidden layer; empty for a linear model.
-      activation: one of ``relu``, ``tanh``, ``silu``, ``gelu``, ``elu``, ``softplus``, ``sin``.
+      activation: one of ``relu``, ``tanh``, ``silu``, ``gelu``, ``elu``, ``softplus``, ``sin``, or a
+        mixture such as ``sin+tanh`` with half of the units each; for all hidden layers, or one each.
       dropout_rate: dropout after each hidden layer; one rate, or one per hidden layer.
       prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scale of each
         input, and of the weights and biases of each layer, with them; see :mod:`vebnn.networks.scales`.
       linear: add a linear function of the inputs to the outputs.
+      output_scale: with learned scales, the median of the prior scale of the last layer. A small one
+        prefers outputs that hardly depend on the inputs, unless the rows show it.
 
     With the unit prior, weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer,
     which the paper's experiments use. With learned scales, so do the weights; biases start in ±1.
@@ -46,24 +40,30 @@ class MLP:
     """
 
     widths: tuple[int, ...] = (50,)
-    activation: str = "relu"
+    activation: str | tuple[str, ...] = "relu"
     dropout_rate: float | tuple[float, ...] = 0.0
     prior: Literal["unit", "learned"] = "unit"
     linear: bool = False
+    output_scale: float = 1.0
 
     def __post_init__(self) -> None:
         # Tuples, because a recipe is part of the key of a compiled program.
         object.__setattr__(self, "widths", require_widths("MLP", self.widths, 0))
-        if isinstance(self.dropout_rate, list):
-            object.__setattr__(self, "dropout_rate", tuple(self.dropout_rate))
-        require_one_of("activation", self.activation, tuple(ACTIVATIONS))
         require_one_of("prior", self.prior, PRIORS)
-        if len(self._rates()) != len(self.widths):
-            raise ValueError(
-                f"The `dropout_rate` of MLP must be one number or one per hidden layer "
-                f"({len(self.widths)}). Got {self.dropout_rate!r}."
-            )
-        for rate in self._rates():
+        require_number("output_scale", self.output_scale, 0, np.inf)
+        for name in ("activation", "dropout_rate"):
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+            if len(self._by_layer(name)) != len(self.widths):
+                raise ValueError(
+                    f"The `{name}` of MLP must be one value or one per hidden layer "
+                    f"({len(self.widths)}). Got {value!r}."
+                )
+        for activation in self._by_layer("activation"):
+            for name in names_in(activation):
+                require_one_of("activation", name, tuple(ACTIVATIONS))
+        for rate in self._by_layer("dropout_rate"):
             require_number("dropout_rate", rate, 0, 1, "[)")
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "Perceptron":
@@ -80,19 +80,21 @@ class MLP:
             here = numbers[end - fan_out * (fan_in + 1) : end] / (1 if learned else math.sqrt(fan_in))
             weights.append(here[: fan_out * fan_in].reshape(fan_out, fan_in))
             biases.append(here[fan_out * fan_in :])
-        rates = tuple(float(rate) for rate in self._rates())
+        rates = tuple(float(rate) for rate in self._by_layer("dropout_rate"))
         return Perceptron(
             weights,
             biases,
             jnp.zeros((out_size, num_inputs)) if self.linear else None,
             MLPScales.start(num_inputs, len(shapes), linear=self.linear) if learned else None,
             rates,
-            self.activation,
+            self._by_layer("activation"),
+            float(self.output_scale),
         )
 
-    def _rates(self) -> tuple[float, ...]:
-        rate = self.dropout_rate
-        return rate if isinstance(rate, tuple) else (rate,) * len(self.widths)
+    def _by_layer(self, name: str) -> tuple[Any, ...]:
+        """Return a setting of each hidden layer."""
+        value = getattr(self, name)
+        return value if isinstance(value, tuple) else (value,) * len(self.widths)
 
 
 class Perceptron(eqx.Module):
@@ -103,7 +105,8 @@ class Perceptron(eqx.Module):
     linear: Array | None  # (outputs, inputs)
     scales: MLPScales | None
     dropout_rates: tuple[float, ...] = eqx.field(static=True)
-    activation: str = eqx.field(static=True)
+    activations: tuple[str, ...] = eqx.field(static=True)
+    output_scale: float = eqx.field(static=True)
 
     @property
     def input_scales(self) -> Array | None:
@@ -112,14 +115,13 @@ class Perceptron(eqx.Module):
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is switched off."""
-        activate = ACTIVATIONS[self.activation]
         weights, biases, linear = self.weights, self.biases, self.linear
         if self.scales is not None:
-            weights, biases, linear = self.scales.apply(weights, biases, linear)
+            weights, biases, linear = self.scales.apply(weights, biases, linear, self.output_scale)
         *hidden, last = zip(weights, biases, strict=True)
         h = x = jnp.ravel(x)
         for index, (weight, bias) in enumerate(hidden):
-            h = activate(weight @ h + bias)
+            h = activate(self.activations[index], weight @ h + bias)
             rate = self.dropout_rates[index]
             if key is not None and rate:
                 kept = prng.uniform(key, h.size, stream=index) >= rate

@@ -43,15 +43,16 @@ class MLPScales(eqx.Module):
         return jnp.exp(INPUT_SPREAD * self.inputs)
 
     def apply(
-        self, weights: list[Array], biases: list[Array], linear: Array | None
+        self, weights: list[Array], biases: list[Array], linear: Array | None, output_scale: float
     ) -> tuple[list[Array], list[Array], Array | None]:
-        """Return the scaled weights."""
+        """Return the scaled weights; ``output_scale`` multiplies those of the last layer."""
         of_inputs = self.of_inputs[None]
         of_layers = jnp.exp(LAYER_SPREAD * self.layers)
         of_biases = jnp.exp(BIAS_SPREAD * self.biases)
         factors = [of_layers[n] / math.sqrt(weight.shape[1]) for n, weight in enumerate(weights)]
         scaled = [weight * factor for weight, factor in zip(weights, factors, strict=True)]
         scaled[0] = scaled[0] * of_inputs
+        scaled[-1] = scaled[-1] * output_scale
         if linear is not None:
             linear = linear * of_inputs * (of_layers[-1] / math.sqrt(linear.shape[1]))
         return scaled, [bias * of_biases[n] for n, bias in enumerate(biases)], linear

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 SAMPLE_ROWS = 1_000
 
+UNMIXED = (
+    "The chains of the model disagree (R-hat above 1.2): take the epistemic std for the spread of an "
+    "ensemble, which may be too small. Fit again with --effort thorough or a --time-budget."
+)
+
 
 class TargetFacts(NamedTuple):
     """A target in the training rows."""
@@ -161,7 +166,9 @@ class TableModel:
     def predict(self, rows: pandas.DataFrame | EncodedTable) -> TablePrediction:
         """Return the predictive distribution of some rows."""
         table = self.encode(rows)
-        return TablePrediction(self.estimator.predict_distribution(table.matrix), table.notices)
+        prediction = self.estimator.predict_distribution(table.matrix)
+        unmixed = (UNMIXED,) if prediction.spread == "ensemble" else ()
+        return TablePrediction(prediction, (*table.notices, *unmixed))
 
     def prediction_table(
         self, frame: pandas.DataFrame, prediction: Prediction, level: float = DEFAULT_LEVEL

@@ -28,6 +28,7 @@ def row(seed: int, **numbers: float) -> dict:
         "epistemic_inside": 0.5,
         "epistemic_outside": 5.0,
         "epistemic_ratio": 10.0,
+        "outside_coverage": 0.9,
         "seconds": 12.0,
     }
     return {"seed": seed, **usual, **numbers}
@@ -42,11 +43,12 @@ def test_oracle_is_close_to_the_truth_and_improves_with_data() -> None:
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("rmse_ratio", 1.35, 1.36),
-        ("noise_error", 0.18, 0.181),
-        ("coverage", 0.93, 0.929),
-        ("coverage", 0.97, 0.971),
+        ("rmse_ratio", 1.0, 1.01),
+        ("noise_error", 0.12, 0.121),
+        ("coverage", 0.94, 0.939),
+        ("coverage", 0.96, 0.961),
         ("epistemic_ratio", 3.0, 2.9),
+        ("outside_coverage", 0.8, 0.799),
     ],
 )
 def test_limits(name: str, good: float, bad: float) -> None:
@@ -58,7 +60,7 @@ def test_limits(name: str, good: float, bad: float) -> None:
 def test_table_has_seeds_mean_and_limits() -> None:
     text = plain(toy.seeds_sheet([row(0, coverage=0.9), row(1, coverage=0.98)]))
     assert "0.940 ✓" in text  # the mean, within its limits
-    for limit in ("≤ 1.35", "≤ 0.18", "0.93–0.97", "≥ 3"):
+    for limit in ("≤ 1", "≤ 0.12", "0.94–0.96", "≥ 3", "≥ 0.8"):
         assert limit in text
     assert "✗" not in text
     assert "0.250 ✗" in plain(toy.seeds_sheet([row(0, noise_error=0.25)]))

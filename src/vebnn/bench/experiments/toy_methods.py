@@ -30,6 +30,7 @@ COLUMNS = {
     "coverage": "coverage",
     "epistemic_inside": "epist. inside",
     "epistemic_outside": "outside",
+    "outside_coverage": "truth outside",
     "seconds": "seconds",
 }
 

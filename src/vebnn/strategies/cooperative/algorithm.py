@@ -74,6 +74,8 @@ class Cooperative(Strategy):
     prior_precision: float
     validation_fraction: float
     refit: bool
+    most_continuations: int  # of chains that disagree, if there is no time budget
+    time_budget: float | None  # seconds
 
     def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedCooperative:
         """Run Algorithm 1."""

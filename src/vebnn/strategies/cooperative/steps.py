@@ -1,5 +1,6 @@
 """The three steps of Algorithm 1, and the score of a round."""
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from vebnn.core.types import Dataset, Key, NoisyDataset, ResidualDataset
 from vebnn.inference import Engine, Posterior, Problem
+from vebnn.inference.continuing import last_draws, run_until_mixed
 from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
@@ -73,6 +75,8 @@ class Steps:
         # Of the round before, if Step 2 has chains.
         self.variance_posterior: Posterior | None = None
         self.noise_unit: np.ndarray | None = None
+        budget = settings.time_budget
+        self.deadline = None if budget is None else time.monotonic() + budget
 
     def step_1(self, noise_variance: np.ndarray | None, attempt: int) -> Trained:
         """Train the mean network and the fold networks; with constant noise unless one is given."""
@@ -143,7 +147,7 @@ class Steps:
         found = sample_variance(
             self.key("step 2", number),
             self._variance_networks,
-            self._variance_networks(keys) if before is None else _ends(before),
+            self._variance_networks(keys) if before is None else last_draws(before),
             settings.variance_loss,
             residuals,
             engine,
@@ -185,7 +189,7 @@ class Steps:
         if settings.residuals == "posterior":
             engine = engine if last or settings.pilot is None else settings.pilot
             if earlier is not None and earlier.markov:
-                starts = _ends(earlier)
+                starts = last_draws(earlier)
         prior = IsotropicPrior(np.float32(settings.prior_precision))
         problem = Problem(
             objective=Objective(GaussianNoiseGiven(), prior),
@@ -196,7 +200,15 @@ class Steps:
             held_out=self._noisy_held_out(learned.noise),
         )
         stage = self.stage.within(f"Round {number} · Step 3")
-        return engine.run(self.key("step 3", number), problem, stage)
+        return run_until_mixed(
+            self.key("step 3", number),
+            engine,
+            problem,
+            stage,
+            self.rows.probes.x,
+            most_continuations=settings.most_continuations if last else 0,
+            deadline=self.deadline if last else 0,
+        )
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:
         """Score a round on rows it has not seen."""
@@ -239,11 +251,6 @@ def point_posterior(means: Trained) -> Posterior:
     """Take the mean network for the whole posterior, to score a round without Step 3."""
     draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
     return Posterior(draws, means.history[:1, :, 0], False, info={})
-
-
-def _ends(posterior: Posterior) -> Network:
-    """Return the last draw of each chain."""
-    return jax.tree.map(lambda leaf: leaf[:, -1], posterior.draws)
 
 
 def _with_noise(data: Dataset, learned: np.ndarray) -> NoisyDataset:

@@ -1,0 +1,66 @@
+"""Chains that go on until they agree."""
+
+import time
+from typing import Any
+
+import jax
+import numpy as np
+
+from vebnn.core.types import Array, Key
+from vebnn.inference.diagnostics import FEWEST_DRAWS, NUM_INPUTS, diagnose_chains
+from vebnn.inference.engine import Engine, Posterior, Problem
+from vebnn.inference.evaluation import evaluate_draws, pool_chains
+from vebnn.training import Stage
+
+MOST_CONTINUATIONS = 2  # by default, each twice as long as the one before
+
+
+def last_draws(posterior: Posterior) -> Any:
+    """Return the last draw of each chain, to start from."""
+    return jax.tree.map(lambda leaf: leaf[:, -1], posterior.draws)
+
+
+def run_until_mixed(
+    key: Key,
+    engine: Engine,
+    problem: Problem,
+    stage: Stage,
+    probes: Array,
+    *,
+    most_continuations: int,
+    deadline: float | None,
+) -> Posterior:
+    """Run an engine; while its chains disagree, continue them, each time twice as long.
+
+    The draws of the last continuation replace the others.
+
+    Args:
+      probes: some inputs to predict.
+      most_continuations: how often, if there is no deadline.
+      deadline: time of ``time.monotonic``; a continuation that would end later is not begun.
+    """
+    started = time.monotonic()
+    posterior = engine.run(key, problem, stage)
+    number = 0
+    while not _mixed(posterior, probes):
+        longer = engine.continued(2 ** (number + 1))
+        now = time.monotonic()
+        expected = now + 2 * (now - started)
+        allowed = number < most_continuations if deadline is None else expected < deadline
+        if longer is None or not allowed:
+            break
+        number, started = number + 1, now
+        problem = problem._replace(starts=last_draws(posterior))
+        within = stage.within(f"continuation {number}")
+        posterior = longer.run(jax.random.fold_in(key, number), problem, within)
+    return posterior
+
+
+def _mixed(posterior: Posterior, probes: Array) -> bool:
+    num_chains, num_draws = posterior.trace.shape[0], jax.tree.leaves(posterior.draws)[0].shape[1]
+    if not posterior.markov or num_draws < FEWEST_DRAWS:
+        return True  # R-hat says nothing
+    some = np.unique(np.linspace(0, len(probes) - 1, NUM_INPUTS).round().astype(int))
+    means = evaluate_draws(pool_chains(posterior.draws), probes[some])
+    found = diagnose_chains(means.reshape(num_chains, num_draws, *means.shape[1:]))
+    return found.mixed

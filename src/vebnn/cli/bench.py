@@ -21,7 +21,9 @@ Figures = Annotated[Path, typer.Option(help="Folder for the figures.")]
 Jobs = Annotated[
     int | None, typer.Option(help="Fits at once, a core each; as many as there are cores by default.")
 ]
-Preset = Annotated[str, typer.Option(help="paper, standard (a tenth of that) or quick (minutes).")]
+Preset = Annotated[
+    str, typer.Option(help="paper, standard (a tenth of that), quick (minutes) or thorough.")
+]
 TableMethods = Annotated[
     str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGHMC),NGBoost,bde".')
 ]
@@ -159,6 +161,20 @@ def bench_truth(
     _print_sheets(truth_summary(truth_tables(results_of(rows))), out, console)
 
 
+@bench.command("effort")
+def bench_effort(
+    methods: TableMethods = "",
+    seeds: Seeds = 3,
+    out: RowsFile = Path("results/effort.jsonl"),
+) -> None:
+    """Compare seconds and accuracy: every effort of the default model, and other methods."""
+    from vebnn.bench.experiments import effort
+    from vebnn.bench.pages.effort import effort_means, effort_sheet
+
+    rows = effort.bench_effort(listed(methods), seeds, out, console := Console())
+    _print_sheets([effort_sheet(effort_means(rows))], out, console)
+
+
 @bench.command("replicates")
 def bench_replicates(
     datasets: Annotated[
@@ -271,7 +287,7 @@ def bench_page(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Rows of vebnn bench truth, replicates or uci --standard."
+            metavar="FILE...", help="Rows of vebnn bench truth, effort, replicates or uci --standard."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],

@@ -59,14 +59,19 @@ class TruthData(NamedTuple):
 
 
 def load_truth(
-    name: str, num_test: int = 2_000, num_outside: int = 1_000, *, random_state: int = 0
+    name: str,
+    num_test: int = 2_000,
+    num_outside: int = 1_000,
+    *,
+    num_rows: int | None = None,
+    random_state: int = 0,
 ) -> TruthData:
-    """Draw the data of one seed of a problem, a key of ``PROBLEMS``."""
+    """Draw the data of one seed of a problem, a key of ``PROBLEMS``; it knows its number of rows."""
     problem = PROBLEMS[name]
     # One stream each: more test rows do not change the training data.
     streams = np.random.default_rng([random_state, *name.encode()]).spawn(4)
     truth = problem.draw(streams[0])
-    X = problem.inside(problem.num_rows, streams[1])
+    X = problem.inside(num_rows or problem.num_rows, streams[1])
     y = truth.observe(X, streams[1])
     X_test = problem.inside(num_test, streams[2])
     y_test = truth.observe(X_test, streams[2])

@@ -80,7 +80,9 @@ def read_results(
 def results_of(rows: Sequence[Row]) -> Results:
     """Return rows of one run; a later row replaces an earlier one of the same split."""
     named = map(_with_dataset, rows)
-    latest = {(row["dataset"], row["method"], row.get("split")): row for row in named}
+    latest = {
+        (row["dataset"], row["method"], row.get("effort"), row.get("split")): row for row in named
+    }
     return Results(tuple(latest.values()), str(rows[0].get("experiment", "")), _in_words(rows))
 
 

@@ -13,7 +13,7 @@ from vebnn.bench.forecasts import Forecast, central_interval
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.workers import spread
-from vebnn.datasets.truth import PROBLEMS, load_truth
+from vebnn.datasets.truth import PROBLEMS, TruthData, load_truth
 from vebnn.metrics import coverage, log_likelihood, mean_relative_error, rmse
 
 NUM_TEST = 2_000
@@ -59,20 +59,26 @@ def score_truth(
     }
 
 
+def score_forecast(forecast: Forecast, data: TruthData) -> Row:
+    """Compare a forecast of the test inputs, and then of those outside, with the truth."""
+    num_test = len(data.X_test)
+    return score_truth(
+        forecast.rows(slice(num_test)),
+        forecast.rows(slice(num_test, None)),
+        data.y_test,
+        data.truth.mean(data.X_test),
+        data.truth.noise_std(data.X_test),
+        data.truth.mean(data.X_outside),
+    )
+
+
 @one_core
 def score_problem(preset: str, problem: str, method: str, seed: int) -> Row:
     """Fit a method to the data of one seed of a problem; return the numbers of its row."""
     data = load_truth(problem, NUM_TEST, NUM_OUTSIDE, random_state=seed)
     _, forecaster = find_forecaster(method, preset)
     forecast = forecaster(data.X, data.y, np.concatenate([data.X_test, data.X_outside]), seed)
-    return score_truth(
-        forecast.rows(slice(NUM_TEST)),
-        forecast.rows(slice(NUM_TEST, None)),
-        data.y_test,
-        data.truth.mean(data.X_test),
-        data.truth.noise_std(data.X_test),
-        data.truth.mean(data.X_outside),
-    )
+    return score_forecast(forecast, data)
 
 
 def bench_truth(

@@ -19,9 +19,10 @@ from vebnn.calibration import CommonFactor
 from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES
 
-UCI_PRESETS = ("paper", "standard", "quick")
+# The length of training, over the default one; those of ``vebnn fit --effort``.
+EFFORTS = {"quick": 0.25, "standard": 1.0, "thorough": 4.0}
+UCI_PRESETS = ("paper", *EFFORTS)
 STANDARD_RATES = (3e-4, 1e-3, 3e-3)  # of the five of the paper
-QUICK = 0.25  # of the default length
 CALIBRATION_SHARE = 0.2
 
 
@@ -97,12 +98,13 @@ def arguments(method: Method, preset: str, num_rows: int) -> dict[str, Any]:
     if preset == "standard":
         return {} if cooperative else {"learning_rates": STANDARD_RATES}
     chosen: dict[str, Any] = {}
+    factor = EFFORTS[preset]
     if engine is not None:
-        chosen["inference"] = presets.stretched(ENGINES[engine].for_rows(num_rows), QUICK)
-    mean_training = presets.stretched(presets.default_mean_training(num_rows), QUICK)
+        chosen["inference"] = presets.stretched(ENGINES[engine].for_rows(num_rows), factor)
+    mean_training = presets.stretched(presets.default_mean_training(num_rows), factor)
     if not cooperative:
         return chosen | {"training": mean_training}
-    variance_training = presets.stretched(presets.default_variance_training(num_rows), QUICK)
+    variance_training = presets.stretched(presets.default_variance_training(num_rows), factor)
     return chosen | {"mean_training": mean_training, "variance_training": variance_training}
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from vebnn.bench.comparison.reading import Results
+from vebnn.bench.pages.effort import effort_page
 from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.replicates import replicates_page
 from vebnn.bench.pages.standard_splits import standard_splits_page
@@ -16,6 +17,7 @@ PAGES: dict[str, Callable[[Results], Page]] = {
     "truth": truth_page,
     "replicates": replicates_page,
     "uci standard": standard_splits_page,
+    "effort": lambda results: effort_page(results.rows),
 }
 
 

@@ -239,7 +239,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
           y_std: known std of the measurement error of the new targets; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
-        index = X.index if hasattr(X, "columns") else None
+        index = getattr(X, "index", None) if hasattr(X, "columns") else None
         model = snapshot(self)  # another thread may fit this one again
         x, padding = model._inputs(X)
         mean, aleatoric, epistemic = (blank_padding(part, padding) for part in model.fitted_.parts(x))

@@ -26,6 +26,7 @@ def fit_tiny(X: np.ndarray, y: np.ndarray, seed: int) -> VeBNNRegressor:
         mean_training=brief,
         variance_training=brief,
         num_folds=2,
+        rounds=1,
         random_state=seed,
     )
     return _fit(model, X, y)

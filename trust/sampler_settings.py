@@ -23,7 +23,7 @@ from vebnn.inference import (
 from vebnn.networks import MLP
 from vebnn.training import Training
 
-NUM_DRAWS = 63  # 64 ranks
+NUM_DRAWS = 31  # 32 ranks
 DROPOUT = MLP((5,), "tanh", dropout_rate=0.1)
 _TRAINING = Training(num_epochs=2_000, learning_rate=1e-2, patience=200)
 

@@ -36,7 +36,7 @@ def prove(*, short: bool, seed: int = 0) -> tuple[list[Promise], dict[str, Any]]
 
 def prove_ranks(short: bool, seed: int) -> tuple[list[Promise], dict[str, Any]]:
     """Rank the truth among draws of every engine."""
-    num_data_sets, num_bins = (32, 4) if short else (320, 16)
+    num_data_sets, num_bins = (32, 4) if short else (256, 16)
     promises, figures = [], []
     for name in ["linear"] if short else MODELS:
         exact = samplers(name)

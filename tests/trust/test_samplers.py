@@ -5,6 +5,7 @@ import numpy as np
 
 from trust import samplers
 from trust.joint_distribution import SAMPLER, joint_distribution_scores, p_value
+from trust.rank_figure import draw_ranks
 from trust.ranks import Ranks, rank_truths
 from trust.reference import Reference, errors, weighted_draws
 from trust.simulated import LINEAR, MODELS
@@ -64,3 +65,13 @@ def test_weighted_draws_of_the_prior_are_the_posterior() -> None:
 def test_errors_against_a_reference() -> None:
     drawn = np.array([[0.0, 1.0], [2.0, 5.0]])
     np.testing.assert_allclose(errors(drawn, Reference(np.array([1.0, 2.0]), np.ones(2), 1)), (1, 1))
+
+
+def test_figure_has_a_panel_for_every_engine_and_model() -> None:
+    row = {"engine": "psgld", "model": "linear", "promised": True, "p": 0.5, "histograms": [[1, 3]]}
+    other = row | {"engine": "mc_dropout", "model": "network", "promised": False}
+    panels = draw_ranks([row, other]).axes
+    assert len(panels) == 4
+    assert [text.get_text() for panel in panels for text in panel.texts] == [
+        "p = 0.5", "no hidden units", "no hidden units", "p = 0.5"
+    ]  # fmt: skip

@@ -1,5 +1,7 @@
 import json
+import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -7,7 +9,7 @@ from trust import supply
 from trust.bill import bill_of_materials
 from trust.imports import side_effects
 from trust.matrix import Outcome
-from trust.requirements import lowest, requirements
+from trust.requirements import ROOT, lowest, requirements
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,16 @@ def test_lower_bounds_are_read_from_the_project(monkeypatch, tmp_path: Path) -> 
         (tmp_path / "pyproject.toml").write_text(f'{start}["{wrong}"]')
         with pytest.raises(ValueError, match="needs a lower bound"):
             requirements()
+
+
+@pytest.mark.skipif(not which("make"), reason="make is not installed")
+def test_make_finds_any_python_that_is_new_enough(tmp_path: Path) -> None:
+    for name, status in (("python3", 1), ("python3.13", 0)):
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {status}\n")
+        (tmp_path / name).chmod(0o755)
+    words = [which("make"), "--silent", "--eval", "show: ; @:; $(info $(PYTHON))", "show"]
+    found = subprocess.run(words, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True)
+    assert found.stdout.strip() == "python3.13", found.stderr
 
 
 def installed(name: str, **more: object) -> dict:

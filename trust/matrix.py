@@ -65,10 +65,18 @@ def smoke(
     lenient = ["--override-ini", "filterwarnings=default"] if pins else []
     try:
         run(uv, "venv", "--quiet", "--python", python, here.folder)
-        install = [uv, "pip", "install", "--quiet", "--python", here.python]
+        install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", here.python]
         run(*install, f"vebnn[test] @ {wheel.resolve().as_uri()}", *pins)
         versions = here.versions()
-        pytest = [here.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *lenient]
+        pytest: list[str | Path] = [
+            here.python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *lenient,
+        ]
         words, problem = run(*pytest, *SMOKE), ""
     except Failed as failure:
         words = problem = str(failure)

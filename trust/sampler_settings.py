@@ -30,26 +30,29 @@ _TRAINING = Training(num_epochs=2_000, learning_rate=1e-2, patience=200)
 
 def samplers(model: str) -> dict[str, Engine]:
     """Return the engines that claim to sample a posterior, for the linear model or the network."""
-    chain: dict[str, Any] = {"num_samples": NUM_DRAWS, "num_chains": 1}
-    full = dict(chain)
-    if model == "linear":
-        chain["batch_size"] = 10
-        return {
-            "psgld": long_memory(burn_in=15_000, thinning=600, **chain),
-            "sgld": SGLD(burn_in=2_000, thinning=700, step_size=2e-4, **chain),
-            "sghmc": SGHMC(burn_in=2_000, thinning=400, step_size=1e-5, **chain),
-            "psghmc": PSGHMC(burn_in=10_000, thinning=500, step_size=0.02, friction=1.0, **chain),
-            "mclmc": MCLMC(burn_in=2_000, thinning=20, decoherence_length=1.0, **full),
-            "nuts": NUTS(burn_in=300, thinning=3, **full),
-        }
-    chain["batch_size"] = 8
+    linear = model == "linear"
+    batches = {"batch_size": 10 if linear else 8}
+
+    def lengths(burn_in: int, thinning: int) -> dict[str, Any]:
+        return {"num_samples": NUM_DRAWS, "num_chains": 1, "burn_in": burn_in, "thinning": thinning}
+
     return {
-        "psgld": long_memory(burn_in=15_000, thinning=1_200, **chain),
-        "sgld": SGLD(burn_in=5_000, thinning=800, step_size=2e-3, **chain),
-        "sghmc": SGHMC(burn_in=2_000, thinning=800, step_size=5e-5, **chain),
-        "psghmc": PSGHMC(burn_in=10_000, thinning=400, step_size=0.02, friction=1.0, **chain),
-        "mclmc": MCLMC(burn_in=2_000, thinning=100, decoherence_length=3.0, **full),
-        "nuts": NUTS(burn_in=300, thinning=3, **full),
+        "psgld": long_memory(**lengths(15_000, 600 if linear else 1_200), **batches),
+        "sgld": SGLD(
+            **lengths(*((2_000, 700) if linear else (5_000, 800))),
+            step_size=2e-4 if linear else 2e-3,
+            **batches,
+        ),
+        "sghmc": SGHMC(
+            **lengths(2_000, 400 if linear else 800), step_size=1e-5 if linear else 5e-5, **batches
+        ),
+        "psghmc": PSGHMC(
+            **lengths(10_000, 500 if linear else 400), step_size=0.02, friction=1.0, **batches
+        ),
+        "mclmc": MCLMC(
+            **lengths(2_000, 20 if linear else 100), decoherence_length=1.0 if linear else 3.0
+        ),
+        "nuts": NUTS(**lengths(300, 3)),
     }
 
 

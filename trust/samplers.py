@@ -99,8 +99,8 @@ def prove_reference(seed: int) -> tuple[list[Promise], dict[str, Any]]:
             worst.setdefault(engine_name, []).append(found)
             figures[name]["errors"][engine_name] = {"mean": found[0], "std": found[1]}
     promises = []
-    for engine_name, found in worst.items():
-        mean, std = (max(column) for column in zip(*found, strict=True))
+    for engine_name, pairs in worst.items():
+        mean, std = (max(column) for column in zip(*pairs, strict=True))
         promises.append(
             Promise(
                 f"{engine_name}: predictions agree with weighted draws of the prior",

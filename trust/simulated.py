@@ -86,14 +86,14 @@ LINEAR = Model(
     recipe=MLP(()),
     x=_inputs(20, 2),
     noise_std=0.5,
-    places=np.float32([[0, 0], [1, 0], [0, 1], [2, -2], [1, 3]]),
+    places=np.array([[0, 0], [1, 0], [0, 1], [2, -2], [1, 3]], np.float32),
     combine=_weights_and_predictions,
 )
 NETWORK = Model(
     recipe=MLP((5,), "tanh"),  # 21 weights
     x=_inputs(15, 2),
     noise_std=1.0,
-    places=np.float32([[0, 0], [1, -1], [-1, -1], [3, 3]]),
+    places=np.array([[0, 0], [1, -1], [-1, -1], [3, 3]], np.float32),
     combine=lambda outputs: outputs,
 )
 MODELS = {"linear": LINEAR, "network": NETWORK}

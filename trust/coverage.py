@@ -77,11 +77,11 @@ def prove_coverage(
         low, high = model.predict_distribution(X_test, calibrated=False).interval(0.95)
         inside = float(np.mean((low <= y_test) & (y_test <= high)))
         found.append({"rows": shape[0], "inputs": shape[1], "varying": varying, "coverage": inside})
-    every = np.array([one["coverage"] for one in found])
-    least, most = COVERAGE
+    every = [one["coverage"] for one in found]
+    mean, (least, most) = float(np.mean(every)), COVERAGE
     what = f"raw 95 % intervals hold {least:.0%} to {most:.0%} of fresh targets"
-    measured = f"{every.mean():.1%} ({count} data sets, {every.min():.0%} to {every.max():.0%} each)"
-    return [Promise(what, measured, least <= every.mean() <= most)], {"coverage": found}
+    measured = f"{mean:.1%} ({count} data sets, {min(every):.0%} to {max(every):.0%} each)"
+    return [Promise(what, measured, least <= mean <= most)], {"coverage": found}
 
 
 def prove_noise(

@@ -88,8 +88,8 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         sequence.
 
         Args:
-          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks, such
-            as ``(rows, time, features)`` for GRU.
+          X: ``(rows, features)`` array or frame of pandas or polars; ``(rows, ..., features)`` for other
+            networks, such as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the

@@ -88,7 +88,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         sequence.
 
         Args:
-          X: ``(rows, features)`` array or frame of pandas or polars; ``(rows, ..., features)`` for other
+          X: ``(rows, features)`` array, pandas or polars frame; ``(rows, ..., features)`` for other
             networks, such as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.

@@ -34,7 +34,7 @@ def bill_of_materials(report: dict[str, Any]) -> dict[str, Any]:
 
 def _component(item: dict[str, Any]) -> dict[str, Any]:
     about = item["metadata"]
-    name, version = about["name"].lower(), about["version"]
+    name, version = about["name"].lower().replace("_", "-"), about["version"]
     address = f"pkg:pypi/{name}@{version}"
     component = {
         "type": "library",

@@ -40,6 +40,8 @@ def contents(wheel: Path) -> dict[str, bytes]:
 def install_alone(folder: Path, python: Path, wheel: Path) -> tuple[Environment, dict[str, Any]]:
     """Install a wheel in an empty environment, as a user does; return pip's report as well."""
     environment, report = Environment.make(folder / "empty", python), folder / "report.json"
+    # An old pip leaves licences out of its report.
+    run(environment.python, "-m", "pip", "install", "--quiet", "--upgrade", "pip")
     run(environment.python, "-m", "pip", "install", "--quiet", "--report", report, wheel)
     run(environment.python, "-m", "pip", "check")
     return environment, json.loads(report.read_text())

@@ -67,13 +67,13 @@ def installed(name: str, **more: object) -> dict:
 
 def test_bill_of_materials() -> None:
     marks = ["Topic :: Scientific", "License :: OSI Approved :: BSD License"]
-    report = {"install": [installed("B", classifier=marks), installed("vebnn"), installed("a")]}
+    report = {"install": [installed("B_b", classifier=marks), installed("vebnn"), installed("a")]}
     bill = bill_of_materials(json.loads(json.dumps(report)))
-    assert [part["name"] for part in bill["components"]] == ["a", "b"]
+    assert [part["name"] for part in bill["components"]] == ["a", "b-b"]
     assert bill["components"][1]["licenses"] == [{"license": {"name": "BSD License"}}]
     assert bill["components"][0]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
     assert bill["metadata"]["component"]["purl"] == "pkg:pypi/vebnn@1.0"
-    assert bill["dependencies"][0]["dependsOn"] == ["pkg:pypi/a@1.0", "pkg:pypi/b@1.0"]
+    assert bill["dependencies"][0]["dependsOn"] == ["pkg:pypi/a@1.0", "pkg:pypi/b-b@1.0"]
 
 
 def test_promises_of_the_matrix() -> None:

@@ -88,8 +88,8 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         sequence.
 
         Args:
-          X: ``(rows, features)`` array or DataFrame; ``(rows, ..., features)`` for other networks, such
-            as ``(rows, time, features)`` for GRU.
+          X: ``(rows, features)`` array, pandas or polars frame; ``(rows, ..., features)`` for other
+            networks, such as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
           y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
@@ -239,7 +239,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
           y_std: known std of the measurement error of the new targets; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
-        index = X.index if hasattr(X, "columns") else None
+        index = getattr(X, "index", None) if hasattr(X, "columns") else None
         model = snapshot(self)  # another thread may fit this one again
         x, padding = model._inputs(X)
         mean, aleatoric, epistemic = (blank_padding(part, padding) for part in model.fitted_.parts(x))

@@ -47,7 +47,8 @@ class ArrayChecks(BaseEstimator):
     def _rows(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         """Check inputs and targets; only some networks have sequences of targets."""
         refuse_after_fork()
-        X, y = self._arrays(X, y, reset=reset)
+        # Sums over rows depend on the order in memory: the same numbers must give the same model.
+        X, y = map(np.ascontiguousarray, self._arrays(X, y, reset=reset))
         if reset:
             require_moderate("X", X)
             require_moderate("y", y[:, None] if y.ndim == 1 else y)

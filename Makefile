@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
 
-.PHONY: demo test test-slow lint format docs bench clean
+.PHONY: demo test test-slow trust lint format docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/vebnn demo --out demo
@@ -15,6 +15,9 @@ test: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow -s
+
+trust: $(VENV)/.installed-dev
+	$(BIN)/python -m trust
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -50,4 +50,6 @@ def test_control_c_is_one_sentence(moment: str, tmp_path: Path) -> None:
 def test_it_is_the_console_script() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
     assert project["project"]["scripts"] == {"vebnn": "vebnn_command:main"}
-    assert "src/vebnn_command.py" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    assert (
+        "src/vebnn_command.py" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["only-include"]
+    )

@@ -1,5 +1,6 @@
 """One command runs the proofs, keeps their figures and writes the page."""
 
+import inspect
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,13 @@ from trust.promises import Promise, Proof
 
 FACTS = {"short": True, "seed": 3, "seconds": 60.0, "cores": 1, "load_average": [0.5, 0.4, 0.3]}
 FACTS |= {"python": "3.11.7", "system": "Linux x86_64"}
+
+
+@pytest.mark.parametrize("name", command.PROOFS)
+def test_every_proof_has_the_same_form(name: str) -> None:
+    module = pytest.importorskip(command.PROOFS[name])
+    assert isinstance(module.TITLE, str)
+    assert str(inspect.signature(module.prove)).startswith("(*, short: bool, seed: int = 0)")
 
 
 def proof(*promises: Promise) -> Proof:

@@ -26,6 +26,7 @@ FULL, SHORT = Path("docs/trust"), Path("results/trust")
 def run(name: str, *, short: bool, seed: int) -> Proof:
     """Run one proof and print its promises."""
     module = import_module(PROOFS[name])
+    print(f"{module.TITLE} …", flush=True)
     started = time.monotonic()
     promises, figures = module.prove(short=short, seed=seed)
     show(module.TITLE, promises)

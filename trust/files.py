@@ -133,5 +133,16 @@ def promises_of(figures: dict[str, Any]) -> list[Promise]:
 
 def prove(*, short: bool, seed: int = 0) -> tuple[list[Promise], dict[str, Any]]:
     """Read more than 10,000 changed files; in short more than a hundred."""
-    figures = run(SHORT_COUNT if short else COUNT, seed)
-    return promises_of(figures), figures
+    kinds = run(SHORT_COUNT if short else COUNT, seed)
+    outcomes = ("refused", "the same", "another")
+    table = [
+        {
+            "files": name,
+            "changed": one["number"],
+            **{outcome: one["outcomes"].get(outcome, 0) for outcome in outcomes},
+            "slowest (s)": one["slowest_seconds"],
+            "memory (MB)": one["megabytes"],
+        }
+        for name, one in kinds.items()
+    ]
+    return promises_of(kinds), {"table": table, "kinds": kinds}

@@ -141,8 +141,16 @@ def promises_of(trials: list[Trial]) -> list[Promise]:
 def prove(*, short: bool, seed: int = 0) -> tuple[list[Promise], dict[str, Any]]:
     """Kill commands 200 times; in short four times, without ``fit``."""
     trials, seconds = run(SHORT_COUNT if short else COUNT, seed, short=short)
-    counts = Counter((one.command, one.how.split()[0], one.hit, one.outcome) for one in trials)
-    columns = ("command", "how", "killed before its end", "outcome", "number")
+    counts = Counter(
+        (
+            one.command,
+            "SIGKILL before a change of a file" if one.how.startswith("change") else one.how,
+            "yes" if one.hit else "no",
+            one.outcome,
+        )
+        for one in trials
+    )
+    columns = ("command", "killed by", "before its end", "outcome", "number")
     rows = [dict(zip(columns, (*key, number), strict=True)) for key, number in counts.items()]
     printed = sorted({one.complaint.strip() for one in trials if "Traceback" in one.complaint})
-    return promises_of(trials), {"trials": rows, "seconds": seconds, "tracebacks": printed}
+    return promises_of(trials), {"table": rows, "seconds": seconds, "tracebacks": printed}

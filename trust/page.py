@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from trust.promises import Proof, verdict
 
@@ -44,7 +45,19 @@ def section(name: str, proof: Proof) -> str:
         f"the end, Python {facts['python']}, {facts['system']}, seed {facts['seed']}.",
         "",
     ]
-    return "\n".join(lines)
+    return "\n".join(lines + table(proof.figures.get("table", [])))
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of a table; all rows have the fields of the first."""
+    if not rows:
+        return []
+    lines = [
+        list(rows[0]),
+        ["---"] * len(rows[0]),
+        *([str(row[name]) for name in rows[0]] for row in rows),
+    ]
+    return [*(f"| {' | '.join(map(_cell, line))} |" for line in lines), ""]
 
 
 def _cell(words: str) -> str:

@@ -98,6 +98,7 @@ def figures_of(measured: Measured, seconds: float) -> dict[str, Any]:
         "health_p99_ms": round(1000 * at_share(measured.health.seconds, 0.99), 2),
         "health_slowest_ms": round(1000 * measured.health.seconds[-1], 2),
         "health_above_limit": sum(one >= HEALTH_SECONDS for one in measured.health.seconds),
+        "largest_megabytes": round(max(measured.megabytes), 1),
         "megabytes": [round(one, 1) for one in measured.megabytes[::10]],
         "slowest_refusal": slowest._asdict(),
         "largest_refusal_bytes": max(one.num_bytes for one in measured.refusals),
@@ -136,4 +137,6 @@ def prove(*, short: bool, seed: int = 0) -> tuple[list[Promise], dict[str, Any]]
             ]
             figures[how] = figures_of(measured, seconds)
         promises.append(check_access(model))
-    return promises, figures
+    names = ("requests_per_second", "p50_ms", "p99_ms", "largest_megabytes", "health_above_limit")
+    table = [{"load": how, **{name: one[name] for name in names}} for how, one in figures.items()]
+    return promises, {"table": table, "loads": figures}

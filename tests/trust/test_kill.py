@@ -11,8 +11,10 @@ from trust.killing import Command, Reference, Trial, trial
 def test_short_form_keeps_its_promises() -> None:
     promises, figures = prove(short=True)
     assert [one for one in promises if not one.kept] == []
-    assert {one["command"] for one in figures["trials"]} == {"bench", "simulate"}
-    assert all(one["killed before its end"] for one in figures["trials"] if one["how"] == "change")
+    assert {row["command"] for row in figures["table"]} == {"bench", "simulate"}
+    assert all(
+        row["before its end"] == "yes" for row in figures["table"] if "change" in row["killed by"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_every_proof_has_the_same_form(name: str) -> None:
 
 
 def proof(*promises: Promise) -> Proof:
-    return Proof("Kills", list(promises), {"a": [1]}, FACTS)
+    return Proof("Kills", list(promises), {"a": [1], "table": [{"by": "SIGKILL", "number": 7}]}, FACTS)
 
 
 def test_figures_come_back(tmp_path: Path) -> None:
@@ -38,6 +38,7 @@ def test_page_shows_every_promise_and_the_broken_one(tmp_path: Path) -> None:
     assert "1 of 2 promises are kept." in page
     assert "| a \\| b | 1 &lt; 2 | yes |" in page
     assert "| lost | 3 | **NO** |" in page
+    assert "| by | number |\n| --- | --- |\n| SIGKILL | 7 |\n" in page
     assert "`python -m trust --only kill --short`: 1.0 minutes on 1 core, load average 0.5" in page
 
 

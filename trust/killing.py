@@ -29,7 +29,10 @@ def before_change(event, arguments):
         return
     if event == "open" and not (arguments[2] or 0) & (os.O_WRONLY | os.O_RDWR):
         return
-    if os.path.abspath(os.fsdecode(arguments[PLACES[event]])).startswith(here):
+    place = os.path.abspath(os.fsdecode(arguments[PLACES[event]]))
+    if event == "os.remove" and arguments[1] < 0 and not os.path.lexists(place):
+        return
+    if place.startswith(here):
         if left == 0:
             os.kill(mine, signal.SIGKILL)
         left -= 1

@@ -1,10 +1,11 @@
 """The standing proof against damaged and hostile files.
 
 Models, checkpoints, results, pickles and tables are changed at random and read. A reader must refuse a
-file in a sentence or give what the whole file would have given. It must not execute anything, hang, or
-take much memory.
+file in a sentence or give what the whole file would have given. It must not execute anything, crash,
+hang, or take much memory.
 """
 
+import multiprocessing
 import random
 import resource
 import shutil
@@ -14,7 +15,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,32 +68,52 @@ def outcome_of(kind: Kind, folder: Path, whole: Any) -> str:
     return "the same" if found == whole else "another"
 
 
+def try_kind(kind: Kind, folder: Path, count: int, seed: int) -> dict[str, Any]:
+    """Change and read files of one kind; return its figures."""
+    chance, number = random.Random(f"{seed} {kind.name}"), max(1, round(kind.share * count))
+    with watched() as executed:
+        whole, outcomes, slowest = kind.read(folder / kind.name), Counter[str](), 0.0
+        executed.clear()
+        before = _megabytes()
+        for _ in range(number):
+            shutil.copytree(folder / kind.name, copy := folder / "copy")
+            kind.change(chance, copy)
+            started = time.monotonic()
+            outcomes[outcome_of(kind, copy, whole)] += 1
+            slowest = max(slowest, time.monotonic() - started)
+            shutil.rmtree(copy)
+        return {
+            "number": number,
+            "outcomes": dict(outcomes),
+            "executed": len(executed),
+            "megabytes": round(_megabytes() - before),
+            "slowest_seconds": round(slowest, 2),
+            "raw": kind.raw,
+        }
+
+
 def run(count: int, seed: int) -> dict[str, Any]:
-    """Change files ``count`` times, some kinds more often than others; return all figures."""
-    chance = random.Random(seed)
+    """Change files ``count`` times, some kinds more often than others; return the figures of each kind.
+
+    Another process reads them: a library in C may crash.
+    """
     figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory() as name, watched() as executed:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        for kind in prepare(folder):
-            whole, outcomes, slowest = kind.read(folder / kind.name), Counter[str](), 0.0
-            executed.clear()
-            before = _megabytes()
-            for _ in range(max(1, round(kind.share * count))):
-                shutil.copytree(folder / kind.name, copy := folder / "copy")
-                kind.change(chance, copy)
-                started = time.monotonic()
-                outcomes[outcome_of(kind, copy, whole)] += 1
-                slowest = max(slowest, time.monotonic() - started)
-                shutil.rmtree(copy)
-            figures[kind.name] = {
-                "number": outcomes.total(),
-                "outcomes": dict(outcomes),
-                "executed": len(executed),
-                "megabytes": round(_megabytes() - before),
-                "slowest_seconds": round(slowest, 2),
-                "raw": kind.raw,
-            }
+        pool = stack.enter_context(_new_process())
+        for kind in pool.submit(prepare, folder).result():
+            try:
+                figures[kind.name] = pool.submit(try_kind, kind, folder, count, seed).result()
+            except BrokenProcessPool:
+                crash = {"number": 1, "outcomes": {"crash": 1}, "executed": 0, "megabytes": 0}
+                figures[kind.name] = {**crash, "slowest_seconds": 0.0, "raw": kind.raw}
+                shutil.rmtree(folder / "copy", ignore_errors=True)
+                pool = stack.enter_context(_new_process())
     return figures
+
+
+def _new_process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 
 def _megabytes() -> float:
@@ -110,6 +133,7 @@ def promises_of(figures: dict[str, Any]) -> list[Promise]:
     memory = max(one["megabytes"] for one in figures.values())
     slowest = max(one["slowest_seconds"] for one in figures.values())
     tracebacks = sum(number for name, number in every.items() if name.startswith("traceback"))
+    crashed = [name for name, one in figures.items() if "crash" in one["outcomes"]]
     return [
         Promise(
             "No damaged or mixed model or checkpoint gives another result",
@@ -127,6 +151,7 @@ def promises_of(figures: dict[str, Any]) -> list[Promise]:
             f"{tracebacks} tracebacks of {every.total():,} ({counted})",
             not tracebacks,
         ),
+        Promise("No reader crashes", ", ".join(crashed) or "none", not crashed),
         Promise("A reader takes less than 1 GiB", f"at most {memory} MB", memory < MOST_MEGABYTES),
     ]
 

@@ -36,7 +36,8 @@ def figures(**changes: object) -> dict:
         ({"executed": 1}, {1}),
         ({"outcomes": {"hang": 1}}, {2}),
         ({"outcomes": {"traceback: KeyError": 1}}, {3}),
-        ({"megabytes": 1024}, {4}),
+        ({"outcomes": {"crash": 1}}, {4}),
+        ({"megabytes": 1024}, {5}),
     ],
 )
 def test_broken_promises_are_seen(changes: dict, broken: set[int]) -> None:

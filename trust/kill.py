@@ -1,7 +1,8 @@
 """The standing proof against kills.
 
 ``fit``, ``bench`` and ``simulate`` are killed before every change of a file and at random moments, by
-SIGKILL, SIGINT and SIGTERM, and run again. The result must be that of a run in peace, bit for bit.
+SIGKILL, SIGINT and SIGTERM, and run again; at random moments they are killed again and again. The
+result must be that of a run in peace, bit for bit.
 """
 
 import json
@@ -9,16 +10,19 @@ import random
 import signal
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from hashlib import sha256
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from trust.killing import Command, Reference, Trial, run_in_peace, trial
+from trust.killing import Command, Kill, Reference, Trial, run_in_peace, trials_of
 from trust.promises import Promise
 
 TITLE = "Killed and resumed"
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 COUNT, SHORT_COUNT = 200, 4
+AGAIN = 10  # a resumed command is killed again, so often
 ROWS = 60
 
 
@@ -91,11 +95,17 @@ def kill_at_changes(command: Command, parent: Path, reference: Reference, most: 
     trials: list[Trial] = []
     while len(trials) < most:
         number = len(trials)
-        one = trial(command, parent, reference, f"change {number}", change=number)
+        (one,) = trials_of(command, parent, reference, [Kill(f"change {number}", change=number)])
         if not one.hit:  # there was no such change
             break
         trials.append(one)
     return trials
+
+
+def random_kills(chance: random.Random, seconds: float, number: int) -> Iterator[Kill]:
+    """Yield kills at random moments of a command that takes so many seconds."""
+    for _ in range(number):
+        yield Kill(chance.choice(SIGNALS).name, chance.uniform(0, seconds))
 
 
 def run(count: int, seed: int, *, short: bool) -> tuple[list[Trial], dict[str, float]]:
@@ -106,14 +116,16 @@ def run(count: int, seed: int, *, short: bool) -> tuple[list[Trial], dict[str, f
         chosen = commands(parent, with_fit=not short)
         references = {one.name: run_in_peace(one, parent) for one in chosen}
         for command in chosen:
-            most = 1 if short else count - len(trials)
+            most = 1 if short else count
             trials += kill_at_changes(command, parent, references[command.name], most)
-        # A moment may be after the end: the time that a command takes depends on the load.
-        while sum(one.hit for one in trials) < count:
-            command = chosen[len(trials) % len(chosen)]
+        # A moment may be after the end, so that a command is killed less often than tried.
+        for command in cycle(chosen):
+            left = count - sum(one.hit for one in trials)
+            if left <= 0:
+                break
             reference = references[command.name]
-            how, wait = chance.choice(SIGNALS).name, chance.uniform(0, reference.seconds)
-            trials.append(trial(command, parent, reference, how, wait))
+            kills = random_kills(chance, reference.seconds, min(left, AGAIN))
+            trials += trials_of(command, parent, reference, kills)
     return trials, {name: round(one.seconds, 1) for name, one in references.items()}
 
 

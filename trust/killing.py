@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ SECONDS = 600  # a command that takes longer hangs
 LEAVING_SECONDS = 10.0  # until the workers of a killed command must be gone
 
 # The console script, which says when Python itself has started. Asked for a number, it kills itself
-# before that change of a file in its folder: a rename, an opening for writing or a deletion.
+# before that change of a file in its folder: a rename, an opening for writing or a deletion. Temporary
+# files, which begin with a dot, count when they are renamed.
 RUN = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,6 +32,8 @@ def before_change(event, arguments):
         return
     place = os.path.abspath(os.fsdecode(arguments[PLACES[event]]))
     if event == "os.remove" and arguments[1] < 0 and not os.path.lexists(place):
+        return
+    if event == "open" and os.path.basename(place).startswith("."):
         return
     if place.startswith(here):
         if left == 0:
@@ -68,13 +71,21 @@ class Reference(NamedTuple):
     seconds: float
 
 
+class Kill(NamedTuple):
+    """How and when a command is killed."""
+
+    how: str  # the signal, or "change 3"
+    wait: float = 0.0  # seconds before the signal
+    change: int = -1  # of a file, before which the command kills itself; −1 for signals
+
+
 class Trial(NamedTuple):
-    """One killed command, run again until its end."""
+    """One killed command."""
 
     command: str
-    how: str  # the signal, or "change 3"
+    how: str
     hit: bool  # whether it was killed before its end
-    outcome: str
+    outcome: str  # of the command that was run again to its end
     complaint: str = ""  # what it printed when it was killed
 
 
@@ -126,40 +137,44 @@ def run_in_peace(command: Command, parent: Path) -> Reference:
     return Reference(command.read(folder.work), folder.names(), time.monotonic() - started)
 
 
-def trial(
-    command: Command, parent: Path, reference: Reference, how: str, wait: float = 0, change: int = -1
-) -> Trial:
-    """Kill a command before a change, or by a signal after a while, and run it again."""
+def trials_of(
+    command: Command, parent: Path, reference: Reference, kills: Iterable[Kill]
+) -> list[Trial]:
+    """Kill a command, run it again and kill that, and so on; then let it end."""
     folder = fresh_folder(command, parent)
-    before = command.finished(folder.work)
-    process = start(command, folder, change)
+    states, ended, killed, outcome = [command.finished(folder.work)], False, list[Trial](), ""
     try:
-        if change < 0:
-            time.sleep(wait)
-            process.send_signal(signal.Signals[how])
-        _, complaint = process.communicate(timeout=SECONDS)
-        hit = process.returncode != 0
-        kept = command.finished(folder.work)
-        outcome = "a worker is left" if not leaves_nobody(process.pid) else ""
+        for kill in kills:
+            process = start(command, folder, kill.change)
+            if kill.change < 0:
+                time.sleep(kill.wait)
+                process.send_signal(signal.Signals[kill.how])
+            _, complaint = process.communicate(timeout=SECONDS)
+            ended = process.returncode == 0
+            killed.append(Trial(command.name, kill.how, not ended, "", complaint))
+            states.append(command.finished(folder.work))
+            outcome = outcome or ("" if leaves_nobody(process.pid) else "a worker is left")
+            if ended:
+                break
+        outcome = outcome or end(command, folder, reference, ended)
+        states.append(command.finished(folder.work))
+    except subprocess.TimeoutExpired:
+        end_session(process.pid)
+        outcome = "hang"
+    finally:
+        shutil.rmtree(folder.work.parent, ignore_errors=True)
+    if any(len(one) < len(states[0]) or not one <= states[0] | states[-1] for one in states):
+        outcome = "something finished was lost"
+    return [one._replace(outcome=outcome) for one in killed]
+
+
+def end(command: Command, folder: Folder, reference: Reference, ended: bool) -> str:
+    """Run a command to its end unless it has ended; return what came of it."""
+    if not ended:
         again = start(command, folder)
         _, words = again.communicate(timeout=SECONDS)
-        outcome = outcome or compare(command, folder, reference, again.returncode, words)
-        if len(kept) < len(before) or not kept <= before | command.finished(folder.work):
-            outcome = "something finished was lost"
-    except subprocess.TimeoutExpired:
-        hit, outcome, complaint = True, "hang", ""
-    finally:
-        end_session(process.pid)
-        shutil.rmtree(folder.work.parent, ignore_errors=True)
-    return Trial(command.name, how, hit, outcome, complaint)
-
-
-def compare(
-    command: Command, folder: Folder, reference: Reference, code: int | None, words: str
-) -> str:
-    """Return what came of the second run."""
-    if code:
-        return f"failed: {words.strip()[-200:]}"
+        if again.returncode:
+            return f"failed: {words.strip()[-200:]}"
     if command.read(folder.work) != reference.result:
         return "different"
     if stray := folder.names() ^ reference.names:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trust.kill import finished_lines, promises_of, prove
-from trust.killing import Command, Reference, Trial, trial
+from trust.killing import Command, Kill, Reference, Trial, trials_of
 
 
 def test_short_form_keeps_its_promises() -> None:
@@ -49,15 +49,19 @@ def command(tmp_path: Path) -> Command:
     ],
 )
 def test_outcomes(command: Command, tmp_path: Path, reference: Reference, outcome: str) -> None:
-    found = trial(command, tmp_path, reference, "SIGKILL")
-    assert (found.outcome, found.hit) == (outcome, True)
+    found = trials_of(command, tmp_path, reference, [Kill("SIGKILL"), Kill("SIGTERM")])
+    assert [(one.how, one.hit, one.outcome) for one in found] == [
+        ("SIGKILL", True, outcome),
+        ("SIGTERM", True, outcome),
+    ]
 
 
 def test_what_is_lost_is_noticed(command: Command, tmp_path: Path) -> None:
-    calls = iter([{b"a"}, set(), set()])  # before, after the kill, at the end
+    calls = iter([{b"a"}, set(), {b"b"}])  # before, after the kill, at the end
     reference = Reference(1, {"work", "temporary"}, 0)
     losing = command._replace(finished=lambda folder: next(calls))
-    assert trial(losing, tmp_path, reference, "SIGKILL").outcome == "something finished was lost"
+    (found,) = trials_of(losing, tmp_path, reference, [Kill("SIGKILL")])
+    assert found.outcome == "something finished was lost"
 
 
 def test_half_a_line_is_not_finished(tmp_path: Path) -> None:

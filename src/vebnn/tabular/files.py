@@ -112,7 +112,7 @@ def _with_named_index(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _read_feather(path: Path) -> pandas.DataFrame:
-    """Read a Feather file after a check: pyarrow trusts the offsets of text, and wrong ones crash it."""
+    """Read a Feather file after a check: pyarrow trusts offsets of text, and wrong ones crash it."""
     from pyarrow import feather
 
     feather.read_table(path, memory_map=False).validate(full=True)

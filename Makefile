@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
 
-.PHONY: demo test test-slow test-matrix lint format docs bench clean
+.PHONY: demo test test-slow test-matrix trust lint format docs bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/vebnn demo --out demo
@@ -18,6 +18,9 @@ test-slow: $(VENV)/.installed-test
 
 test-matrix: $(VENV)/.installed-test
 	$(BIN)/python -m trust.matrix
+
+trust: $(VENV)/.installed-dev
+	$(BIN)/python -m trust
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

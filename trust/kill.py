@@ -1,64 +1,48 @@
-"""The standing proof against kills: ``python -m trust.kill --count 200 --out kill.json``.
+"""The standing proof against kills.
 
-Commands are killed before every rename of a file and at random moments, by SIGKILL, SIGINT and SIGTERM,
-and run again until they end. The result must be that of a run in peace, bit for bit, and no file may be
-left over.
+``fit``, ``bench`` and ``simulate`` are killed before every change of a file and at random moments, by
+SIGKILL, SIGINT and SIGTERM, and run again; at random moments they are killed again and again. The
+result must be that of a run in peace, bit for bit.
 """
 
-import argparse
 import json
 import random
-import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import cycle
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from trust.promises import Promise, show, write
+from trust.killing import Command, Kill, Reference, Trial, run_in_peace, trials_of
+from trust.promises import Promise
 
+TITLE = "Killed and resumed"
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
-SECONDS = 300
-
-# Runs a command, and kills it before the n-th rename inside its folder; −1 never does.
-RUN = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-left, here = [int(sys.argv.pop(1))], os.getcwd()
-def before_rename(event, arguments):
-    if event == "os.rename" and os.path.abspath(os.fsdecode(arguments[1])).startswith(here):
-        if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left[0] -= 1
-sys.addaudithook(before_rename)
-from vebnn.serialization import files
-exchange = files.exchange
-def audited(first, second):
-    sys.audit("os.rename", first, second, -1, -1)
-    done = exchange(first, second)
-    sys.audit("os.rename", first, second, -1, -1)
-    return done
-files.exchange = audited
-from vebnn.cli import app
-app()
-"""
-
-
-class Command(NamedTuple):
-    """A command to kill."""
-
-    name: str
-    arguments: list[str]
-    read: Callable[[Path], Any]  # its result in a folder, to compare
+COUNT, SHORT_COUNT = 200, 4
+AGAIN = 10  # a resumed command is killed again, so often
+ROWS = 60
 
 
 def read_model(folder: Path) -> dict[str, bytes]:
     """Return the files of a model."""
     return {path.name: path.read_bytes() for path in (folder / "m").iterdir()}
+
+
+def model_digest(folder: Path) -> set[bytes]:
+    """Return one digest of a whole model, or none if there is no model."""
+    if not (folder / "m").exists():
+        return set()
+    return {sha256(repr(sorted(read_model(folder).items())).encode()).digest()}
+
+
+def finished_lines(folder: Path) -> set[bytes]:
+    """Return the complete lines of a results file, with the seconds that each fit took."""
+    path = folder / "rows.jsonl"
+    lines = path.read_bytes().splitlines(True) if path.exists() else []
+    return {line for line in lines if line.endswith(b"\n")}
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
@@ -68,147 +52,117 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
 
 
 def read_simulation(folder: Path) -> dict[str, bytes]:
-    """Return the arrays of a simulation."""
-    import numpy as np
-
-    with np.load(folder / "p" / "material_1.npz") as arrays:
-        return {name: arrays[name].tobytes() for name in arrays}
+    """Return the files of a simulated data set."""
+    paths = (folder / "p" / f"material_1.{suffix}" for suffix in ("npz", "json"))
+    return {path.name: path.read_bytes() for path in paths if path.exists()}
 
 
-def commands() -> list[Command]:
-    """Return the commands that keep something to resume from."""
-    fit = "fit alloys.csv --target strength_MPa --effort quick --out m --resume --json"
-    bench = "bench toy --seeds 2 --out rows.jsonl"
+def finished_simulation(folder: Path) -> set[bytes]:
+    """Return the files of a simulated data set that are there under their own names."""
+    return set(read_simulation(folder).values())
+
+
+def commands(parent: Path, *, with_fit: bool) -> list[Command]:
+    """Return the commands that keep something to resume from; ``fit`` replaces a model."""
+    bench = "bench truth --problems tiny-linear --methods GP --seeds 4 --jobs 1 --out rows.jsonl"
     simulate = "simulate plasticity --train 6 --test 1 --sves 2 --grid 8 --steps 6 --workers 2 --out p"
-    return [
-        Command("fit", fit.split(), read_model),
-        Command("bench", bench.split(), read_results),
-        Command("simulate", simulate.split(), read_simulation),
+    fit = "fit rows.csv --target strength_MPa --effort quick --rounds 1 --hold-out 0 --resume --out m"
+    (empty := parent / "empty").mkdir()
+    found = [
+        Command("bench", bench, read_results, finished_lines, empty),
+        Command("simulate", simulate, read_simulation, finished_simulation, empty),
     ]
+    if with_fit:
+        found.append(Command("fit", fit, read_model, model_digest, rows_and_model(parent, fit)))
+    return found
 
 
-class Trial(NamedTuple):
-    """One killed command, run again until its end."""
-
-    command: str
-    how: str  # the signal, or "rename 3"
-    hit: bool  # whether it was killed before its end
-    outcome: str
-
-
-def start(command: Command, folder: Path, renames: int = -1) -> subprocess.Popen[str]:
-    """Start a command in a folder, to be killed before a rename unless that is −1."""
-    words = [sys.executable, "-c", RUN, str(renames), *command.arguments]
-    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    return subprocess.Popen(words, cwd=folder, text=True, **silent)
-
-
-def fresh_folder(parent: Path) -> Path:
-    """Return a new folder with the rows to fit."""
+def rows_and_model(parent: Path, fit: str) -> Path:
+    """Return a folder with rows to fit and another model of them."""
     from examples.alloys import alloys
 
-    folder = Path(tempfile.mkdtemp(dir=parent))
-    alloys().to_csv(folder / "alloys.csv", index=False)
-    return folder
+    (rows := parent / "rows").mkdir()
+    alloys(ROWS).to_csv(rows / "rows.csv", index=False)
+    other = Command("fit", f"{fit} --seed 1", read_model, model_digest, rows)
+    for name, content in run_in_peace(other, parent).result.items():
+        (rows / "m").mkdir(exist_ok=True)
+        (rows / "m" / name).write_bytes(content)
+    return rows
 
 
-def names_in(folder: Path) -> set[str]:
-    """Return the names of all files in a folder."""
-    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
-
-
-def finish(command: Command, folder: Path, complaint: str, reference: tuple[Any, set[str]]) -> str:
-    """Run a killed command again; return what came of it."""
-    again = start(command, folder)
-    _, words = again.communicate(timeout=SECONDS)
-    if again.returncode:
-        return f"failed: {words.strip()[-200:]}"
-    if command.read(folder) != reference[0]:
-        return "different"
-    if stray := names_in(folder) ^ reference[1]:
-        return f"stray: {min(stray)}"
-    return "identical, but with a traceback" if "Traceback" in complaint else "identical"
-
-
-def trial(
-    command: Command, parent: Path, reference: tuple[Any, set[str]], how: str, wait: float, number: int
-) -> Trial:
-    """Kill a command before a rename (``number``), or by a signal after a while."""
-    folder = fresh_folder(parent)
-    try:
-        process = start(command, folder, number)
-        if number < 0:
-            time.sleep(wait)
-            process.send_signal(signal.Signals[how])
-        _, complaint = process.communicate(timeout=SECONDS)
-        outcome = finish(command, folder, complaint, reference)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        outcome = "hang"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return Trial(command.name, how, process.returncode != 0, outcome)
-
-
-def run(count: int, seed: int, names: list[str]) -> list[Trial]:
-    """Kill commands ``count`` times: before every rename first, then at random moments."""
-    chance, trials = random.Random(seed), []
-    with tempfile.TemporaryDirectory() as parent:
-        chosen = [command for command in commands() if command.name in names]
-        references, seconds = {}, {}
-        for command in chosen:
-            for _ in "compile, measure":
-                folder = fresh_folder(Path(parent))
-                started = time.monotonic()
-                _, complaint = (process := start(command, folder)).communicate(timeout=SECONDS)
-                if process.returncode:
-                    raise RuntimeError(complaint)
-                seconds[command.name] = time.monotonic() - started
-            references[command.name] = command.read(folder), names_in(folder)
-            number, hit = 0, True
-            while hit and len(trials) < count:
-                how = f"rename {number}"
-                one = trial(command, Path(parent), references[command.name], how, 0, number)
-                number, hit = number + 1, one.hit
-                trials += [one] if hit else []
-        while len(trials) < count:
-            command = chosen[len(trials) % len(chosen)]
-            how, wait = chance.choice(SIGNALS).name, chance.uniform(0, seconds[command.name])
-            trials.append(trial(command, Path(parent), references[command.name], how, wait, -1))
+def kill_at_changes(command: Command, parent: Path, reference: Reference, most: int) -> list[Trial]:
+    """Kill a command before its first change of a file, before its second, and so on."""
+    trials: list[Trial] = []
+    while len(trials) < most:
+        number = len(trials)
+        (one,) = trials_of(command, parent, reference, [Kill(f"change {number}", change=number)])
+        if not one.hit:  # there was no such change
+            break
+        trials.append(one)
     return trials
+
+
+def random_kills(chance: random.Random, seconds: float, number: int) -> Iterator[Kill]:
+    """Yield kills at random moments of a command that takes so many seconds."""
+    for _ in range(number):
+        yield Kill(chance.choice(SIGNALS).name, chance.uniform(0, seconds))
+
+
+def run(count: int, seed: int, *, short: bool) -> tuple[list[Trial], dict[str, float]]:
+    """Kill commands ``count`` times before their end; return also the seconds of each in peace."""
+    chance, trials = random.Random(seed), list[Trial]()
+    with tempfile.TemporaryDirectory() as name:
+        parent = Path(name)
+        chosen = commands(parent, with_fit=not short)
+        references = {one.name: run_in_peace(one, parent) for one in chosen}
+        for command in chosen:
+            most = 1 if short else count
+            trials += kill_at_changes(command, parent, references[command.name], most)
+        # A moment may be after the end, so that a command is killed less often than tried.
+        for command in cycle(chosen):
+            left = count - sum(one.hit for one in trials)
+            if left <= 0:
+                break
+            reference = references[command.name]
+            kills = random_kills(chance, reference.seconds, min(left, AGAIN))
+            trials += trials_of(command, parent, reference, kills)
+    return trials, {name: round(one.seconds, 1) for name, one in references.items()}
 
 
 def promises_of(trials: list[Trial]) -> list[Promise]:
     """Return what the trials show."""
     outcomes = Counter(one.outcome for one in trials)
-    whole = sum(outcomes[name] for name in outcomes if name.startswith("identical"))
     hits = sum(one.hit for one in trials)
-    bad = "; ".join(name for name in outcomes if not name.startswith("identical"))
-    silent = outcomes["identical, but with a traceback"]
+    bad = "; ".join(name for name in outcomes if name != "identical")
+    stopped = [one for one in trials if one.how == "SIGINT"]
+    tracebacks = sum("Traceback" in one.complaint for one in stopped)
     return [
         Promise(
-            "a killed command, run again, gives the same result and leaves no file",
-            f"{whole} of {len(trials)} ({hits} killed before the end) {bad}".strip(),
-            whole == len(trials),
+            "A killed command, run again, gives the same bits, loses nothing and leaves no file",
+            f"{outcomes['identical']} of {len(trials)}, {hits} killed before their end. {bad}".strip(),
+            outcomes["identical"] == len(trials),
         ),
-        Promise("Ctrl-C prints no traceback", f"{silent} of {len(trials)} did", silent == 0),
+        Promise(
+            "Ctrl-C prints no traceback, from the first moment to the last",
+            f"{tracebacks} tracebacks of {len(stopped)}",
+            tracebacks == 0,
+        ),
     ]
 
 
-def main() -> None:
-    """Run the proof."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200, help="how often commands are killed")
-    parser.add_argument("--seed", type=int, default=0, help="of the random moments")
-    parser.add_argument("--commands", nargs="+", default=[one.name for one in commands()])
-    parser.add_argument("--out", type=Path, default=Path("kill.json"), help="file for the figures")
-    options = parser.parse_args()
-    trials = run(options.count, options.seed, options.commands)
-    promises = promises_of(trials)
-    show("Kills", promises)
-    counts = Counter((one.command, one.how.split()[0], one.outcome) for one in trials)
-    write(options.out, promises, {"counts": [[*key, number] for key, number in counts.items()]})
-
-
-if __name__ == "__main__":
-    main()
+def prove(*, short: bool, seed: int = 0) -> tuple[list[Promise], dict[str, Any]]:
+    """Kill commands 200 times; in short four times, without ``fit``."""
+    trials, seconds = run(SHORT_COUNT if short else COUNT, seed, short=short)
+    counts = Counter(
+        (
+            one.command,
+            "SIGKILL before a change of a file" if one.how.startswith("change") else one.how,
+            "yes" if one.hit else "no",
+            one.outcome,
+        )
+        for one in trials
+    )
+    columns = ("command", "killed by", "before its end", "outcome", "number")
+    rows = [dict(zip(columns, (*key, number), strict=True)) for key, number in counts.items()]
+    printed = sorted({one.complaint.strip() for one in trials if "Traceback" in one.complaint})
+    return promises_of(trials), {"table": rows, "seconds": seconds, "tracebacks": printed}

@@ -45,23 +45,22 @@ class Shutdown(NamedTuple):
 
 
 @contextmanager
-def serving(folder: Path, workers: int) -> Iterator[Service]:
+def serving(folder: Path, *options: str) -> Iterator[Service]:
     """Run the real command until it is stopped, or until the end."""
-    options = ("--port", "0", "--timeout", str(TIMEOUT), "--workers", str(workers))
-    process = subprocess.Popen(
-        [sys.executable, "-u", "-m", "vebnn.cli", "serve", str(folder), *options],
+    command = [sys.executable, "-u", "-m", "vebnn.cli", "serve", str(folder), "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--timeout", str(TIMEOUT), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    try:
-        line = process.stdout.readline() if process.stdout else ""
-        port = int(SERVED.findall(line)[0])
-        send(Abuse("health", request_of("GET", "/health")), port)  # answered when a worker is ready
-        yield Service(process, port)
-    finally:
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            port = int(SERVED.findall(line)[0])
+            send(Abuse("health", request_of("GET", "/health")), port)  # answered when a worker is ready
+            yield Service(process, port)
+        finally:
+            process.kill()
 
 
 def stop(service: Service) -> Shutdown:

@@ -1,6 +1,7 @@
 """Files of rows, read and written by the real libraries."""
 
 import gzip
+import struct
 import sys
 from pathlib import Path
 
@@ -123,6 +124,20 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
         read_table(tmp_path / "t.parquet")
     with pytest.raises(ImportError, match=r"vebnn\[files\]"):
         write_table(FRAME, tmp_path / "u.parquet")
+
+
+def test_wrong_offsets_of_text_are_refused(tmp_path: Path) -> None:
+    # pyarrow itself reads beyond the end of the text, and crashes.
+    feather = pytest.importorskip("pyarrow.feather")
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "t.feather"
+    text = pyarrow.array(["a", "bb", "ccc"] * 5, pyarrow.string())
+    feather.write_feather(pyarrow.table({"text": text}), path, compression="uncompressed")
+    right, wrong = struct.pack("<3i", 0, 1, 3), struct.pack("<3i", 0, 2**30, 3)
+    assert path.read_bytes().count(right) == 1
+    path.write_bytes(path.read_bytes().replace(right, wrong))
+    with pytest.raises(TableError, match=r"t.feather could not be read as .feather: .*offset"):
+        read_table(path)
 
 
 def test_a_named_index_is_a_column(tmp_path: Path) -> None:

@@ -1,28 +1,25 @@
 """The standing proof of the service: a short run of it, and its arithmetic."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from trust.asking import Measured
 from trust.clients import Tally
-from trust.promises import write
-from trust.service import Measured, figures_of, flat_growth, measure, promises_of
+from trust.service import flat_growth, promises_of, prove
 from trust.serving import Shutdown
 
 # On a machine that is busy with other tests, times say nothing.
 TIMED = ("/health answers", "Memory is flat", "Slow clients are closed")
 
 
-def test_short_run_keeps_its_promises(alloys_model: Path, tmp_path: Path) -> None:
-    measured = measure(alloys_model, seconds=1, clients=10, workers=1, schemathesis=None)
-    promises = promises_of(measured)
+def test_short_form_keeps_its_promises(alloys_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trust.service.make_model", lambda folder: alloys_model)
+    promises, figures = prove(short=True)
     assert [one for one in promises if one.kept is False and not one.promise.startswith(TIMED)] == []
     assert [one.kept for one in promises].count(None) == 1  # schemathesis was not asked
-    write(tmp_path / "service.json", promises, figures_of(measured, 1))
-    content = json.loads((tmp_path / "service.json").read_text())
-    assert content["promises"][0]["kept"]
-    assert content["figures"]["p99_ms"] >= content["figures"]["p50_ms"] > 0
+    (load,) = figures["loads"].values()
+    assert load["p99_ms"] >= load["p50_ms"] > 0
 
 
 def tally(**changes: object) -> Tally:

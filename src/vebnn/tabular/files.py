@@ -111,6 +111,14 @@ def _with_named_index(frame: pandas.DataFrame) -> pandas.DataFrame:
     return frame.reset_index(level=[at for at, name in enumerate(names) if name is not None])
 
 
+def _read_feather(path: Path) -> pandas.DataFrame:
+    """Read a Feather file after a check: pyarrow trusts offsets of text, and wrong ones crash it."""
+    from pyarrow import feather
+
+    feather.read_table(path, memory_map=False).validate(full=True)
+    return pandas.read_feather(path)
+
+
 def _read_npz(path: Path) -> pandas.DataFrame:
     columns: dict[str, np.ndarray] = {}
     with np.load(path, allow_pickle=False) as arrays:
@@ -140,7 +148,7 @@ _READERS: dict[str, Callable[[Path, Collection[str]], pandas.DataFrame]] = {
     ".csv": lambda path, labels: read_delimited(lambda: path, str(path), ",", labels),
     ".tsv": lambda path, labels: read_delimited(lambda: path, str(path), "\t", labels),
     ".parquet": lambda path, labels: _with_named_index(pandas.read_parquet(path)),
-    ".feather": lambda path, labels: pandas.read_feather(path),
+    ".feather": lambda path, labels: _read_feather(path),
     ".npz": lambda path, labels: _read_npz(path),
 }
 _WRITERS: dict[str, Callable[[pandas.DataFrame, io.BytesIO], None]] = {

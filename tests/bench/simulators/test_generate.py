@@ -87,6 +87,21 @@ def test_finished_data_are_left_alone(whole: Path) -> None:
     assert reports == []
 
 
+def test_parts_of_a_run_killed_at_its_end_are_deleted(
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vebnn.bench.simulators.plasticity.generate.shutil.rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            generate(SMALL, tmp_path, num_workers=1)
+    assert (tmp_path / "material_2.parts").exists()
+    assert contents(generate(SMALL, tmp_path, num_workers=1)) == contents(whole)
+    assert not (tmp_path / "material_2.parts").exists()
+
+
 def test_other_data_are_not_overwritten(whole: Path) -> None:
     before = contents(whole)
     with pytest.raises(ValueError, match=r"material_2.json describes .* other settings"):

@@ -61,6 +61,7 @@ def generate(
         for path in sorted(parts.glob(f"[0-9]*{_SUFFIX}"))
     }
     if _is_finished(target, plan, resumed=bool(done)):
+        shutil.rmtree(parts, ignore_errors=True)  # a run may have been killed before it did so
         return target
 
     inputs = draw_inputs(plan)

@@ -1,0 +1,68 @@
+"""The page of all promises, written from their figures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trust.promises import Proof, verdict
+
+HEAD = """# Promises and proofs
+
+`make trust` tries to break this library, and writes this page: what is promised, with its limit, and
+what was measured. `python -m trust --only kill,files` runs some of the proofs. `--short` runs their
+short form, which is also a part of `make test`. All figures are in `docs/trust/`.
+"""
+
+
+def write_page(figures: Sequence[Path], page: Path) -> Path:
+    """Write a page from files of figures; return its path."""
+    proofs = {path.stem: Proof.read(path) for path in figures}
+    every = [promise for proof in proofs.values() for promise in proof.promises]
+    kept = sum(one.kept is True for one in every)
+    parts = [HEAD, f"{kept} of {len(every)} promises are kept.\n"]
+    parts += [section(name, proof) for name, proof in proofs.items()]
+    page.write_text("\n".join(parts), "utf-8")
+    return page
+
+
+def section(name: str, proof: Proof) -> str:
+    """Return the section of one proof."""
+    facts = proof.facts
+    rows = [
+        f"| {_cell(one.promise)} | {_cell(one.measured)} | {_bold(verdict(one))} |"
+        for one in proof.promises
+    ]
+    cores = f"{facts['cores']} core{'s' * (facts['cores'] != 1)}"
+    lines = [
+        f"## {proof.title}",
+        "",
+        "| promise | measured | kept |",
+        "|---|---|---|",
+        *rows,
+        "",
+        f"`python -m trust --only {name}{' --short' * facts['short']}`: "
+        f"{facts['seconds'] / 60:.1f} minutes on {cores}, load average {facts['load_average'][0]:g} at "
+        f"the end, Python {facts['python']}, {facts['system']}, seed {facts['seed']}.",
+        "",
+    ]
+    return "\n".join(lines + table(proof.figures.get("table", [])))
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of a table; all rows have the fields of the first."""
+    if not rows:
+        return []
+    lines = [
+        list(rows[0]),
+        ["---"] * len(rows[0]),
+        *([str(row[name]) for name in rows[0]] for row in rows),
+    ]
+    return [*(f"| {' | '.join(map(_cell, line))} |" for line in lines), ""]
+
+
+def _cell(words: str) -> str:
+    return " ".join(words.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _bold(word: str) -> str:
+    return word if word == "yes" else f"**{word}**"

@@ -13,6 +13,8 @@ from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.training import SILENT
 
 BLOCK = 100_000  # draws of the prior at a time
+FEWEST = 5_000  # effective draws, so that the reference is more exact than what it judges
+MOST_DATA_SETS = 20
 
 
 class Reference(NamedTuple):
@@ -38,6 +40,22 @@ def weighted_draws(model: Model, data: NoisyDataset, seed: int, num_blocks: int)
     weight /= weight.sum()
     mean = weight @ values
     return Reference(mean, np.sqrt(weight @ (values - mean) ** 2), 1 / (weight**2).sum())
+
+
+def simulate_with_reference(
+    model: Model, seed: int, num_blocks: int
+) -> tuple[NoisyDataset, Reference, int]:
+    """Return the first simulated data with ``FEWEST`` effective draws, and how many came before.
+
+    Weights of the prior that explain informative data are rare. Such data are passed over: what they
+    would show is the error of the reference.
+    """
+    for number, key in enumerate(jax.random.split(jax.random.key(seed + 1), MOST_DATA_SETS)):
+        _, data = model.simulate(key)
+        reference = weighted_draws(model, data, seed, num_blocks)
+        if reference.size >= FEWEST:
+            return data, reference, number
+    raise ValueError(f"The reference needs {FEWEST} effective draws. Got {reference.size:.0f} at last.")
 
 
 def predictions(engine: Engine, model: Model, data: NoisyDataset, seed: int) -> np.ndarray:

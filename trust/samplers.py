@@ -7,12 +7,10 @@ within 10 % of the reference.
 from dataclasses import replace
 from typing import Any
 
-import jax
-
 from trust.joint_distribution import joint_distribution_scores, p_value
 from trust.promises import Promise
 from trust.ranks import Ranks, rank_truths
-from trust.reference import errors, predictions, weighted_draws
+from trust.reference import errors, predictions, simulate_with_reference
 from trust.sampler_settings import DROPOUT, approximations, samplers
 from trust.simulated import MODELS
 from vebnn.inference import Engine
@@ -90,9 +88,12 @@ def prove_reference(seed: int) -> tuple[list[Promise], dict[str, Any]]:
     worst: dict[str, list[tuple[float, float]]] = {}
     figures: dict[str, Any] = {}
     for name, model in MODELS.items():
-        _, data = model.simulate(jax.random.key(seed + 1))
-        reference = weighted_draws(model, data, seed, num_blocks=80)
-        figures[name] = {"effective_draws": reference.size, "errors": {}}
+        data, reference, passed_over = simulate_with_reference(model, seed, num_blocks=80)
+        figures[name] = {
+            "effective_draws": reference.size,
+            "data_sets_passed_over": passed_over,
+            "errors": {},
+        }
         for engine_name, engine in samplers(name).items():
             longer = replace(engine, num_chains=8, num_samples=500)  # type: ignore[type-var]
             found = errors(predictions(longer, model, data, seed), reference)

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import jax
 import numpy as np
+import pytest
 
-from trust import samplers
+from trust import reference, samplers
 from trust.joint_distribution import SAMPLER, joint_distribution_scores, p_value
 from trust.rank_figure import draw_ranks
 from trust.ranks import Ranks, rank_truths
@@ -49,17 +50,26 @@ def test_p_value_of_ranks() -> None:
 def test_weighted_draws_of_the_prior_are_the_posterior() -> None:
     """Compare with the closed form of Bayesian linear regression."""
     _, data = LINEAR.simulate(jax.random.key(1))
-    reference = weighted_draws(LINEAR, data, 0, num_blocks=10)
+    found = weighted_draws(LINEAR, data, 0, num_blocks=10)
     design = np.column_stack([LINEAR.x, np.ones(len(LINEAR.x))]).astype(float)
     precision = LINEAR.noise_std**-2
     covariance = np.linalg.inv(np.eye(3) + precision * design.T @ design)
     mean = precision * covariance @ design.T @ data.target[:, 0]
     places = np.column_stack([LINEAR.places, np.ones(len(LINEAR.places))])
     std = np.sqrt(np.einsum("ij,jk,ik->i", places, covariance, places))
-    size = reference.size
+    size = found.size
     assert size > 2_000
-    assert (np.abs(reference.mean - places @ mean) < 4 * std / np.sqrt(size)).all()
-    assert (np.abs(reference.std / std - 1) < 4 / np.sqrt(2 * size)).all()
+    assert (np.abs(found.mean - places @ mean) < 4 * std / np.sqrt(size)).all()
+    assert (np.abs(found.std / std - 1) < 4 / np.sqrt(2 * size)).all()
+
+
+def test_data_without_an_exact_reference_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter([172.0, 80_000.0])
+    monkeypatch.setattr(
+        reference, "weighted_draws", lambda *_: Reference(np.zeros(1), np.ones(1), next(sizes))
+    )
+    _, found, passed_over = reference.simulate_with_reference(LINEAR, 0, 1)
+    assert (found.size, passed_over) == (80_000, 1)
 
 
 def test_errors_against_a_reference() -> None:

@@ -16,8 +16,9 @@ short form, which is also a part of `make test`. All figures are in `docs/trust/
 NOTES = {
     "kill": "Commands are killed before every change of a file, and at random moments. A command that "
     "was killed at a random moment is run again and killed again, up to ten times.",
-    "files": "Damaged results, pickles and tables may give *another* result: they have no checksum, and "
-    "a changed digit is another number. Re-sealed models were changed on purpose, with right checksums.",
+    "files": "Damaged results, pickles and tables may give *another* result: they have no checksum, "
+    "and a changed digit is another number. Re-sealed models were changed on purpose, and have right "
+    "checksums.",
     "service": "Everything happens at once: clients, hostile requests, slow clients and schemathesis.",
 }
 

@@ -14,8 +14,7 @@ short form, which is also a part of `make test`. All figures are in `docs/trust/
 """
 # What the tables of figures do not say themselves.
 NOTES = {
-    "kill": "Commands are killed before every change of a file, and at random moments. A command that "
-    "was killed at a random moment is run again and killed again, up to ten times.",
+    "kill": "Commands are killed before every change of a file and at random moments, and run again.",
     "files": "Damaged results, pickles and tables may give *another* result: they have no checksum, "
     "and a changed digit is another number. Re-sealed models were changed on purpose, and have right "
     "checksums.",

@@ -49,8 +49,9 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="run the short form of each proof")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     parser.add_argument("--out", type=Path, help=f"folder of the figures ({FULL}; {SHORT} if short)")
+    parser.add_argument("--page", action="store_true", help="run nothing; write the page again")
     given = parser.parse_args()
-    names = given.only.split(",") if given.only else list(PROOFS)
+    names = given.only.split(",") if given.only else [] if given.page else list(PROOFS)
     if unknown := set(names) - set(PROOFS):
         parser.error(f"there is no proof {min(unknown)!r}; choose from {', '.join(PROOFS)}")
     folder = given.out or (SHORT if given.short else FULL)

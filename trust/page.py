@@ -12,6 +12,14 @@ HEAD = """# Promises and proofs
 what was measured. `python -m trust --only kill,files` runs some of the proofs. `--short` runs their
 short form, which is also a part of `make test`. All figures are in `docs/trust/`.
 """
+# What the tables of figures do not say themselves.
+NOTES = {
+    "kill": "Commands are killed before every change of a file and at random moments, and run again.",
+    "files": "Damaged results, pickles and tables may give *another* result: they have no checksum, "
+    "and a changed digit is another number. Re-sealed models were changed on purpose, and have right "
+    "checksums.",
+    "service": "Everything happens at once: clients, hostile requests, slow clients and schemathesis.",
+}
 
 
 def write_page(figures: Sequence[Path], page: Path) -> Path:
@@ -36,6 +44,7 @@ def section(name: str, proof: Proof) -> str:
     lines = [
         f"## {proof.title}",
         "",
+        *([NOTES[name], ""] if name in NOTES else []),
         "| promise | measured | kept |",
         "|---|---|---|",
         *rows,

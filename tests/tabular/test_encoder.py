@@ -257,6 +257,16 @@ def test_targets_whose_predictions_would_collide() -> None:
         TableEncoder.fit(frame, ["y", "y_aleatoric"])
 
 
+@pytest.mark.parametrize("value", ["", "abc", {}, None])
+@pytest.mark.parametrize("name", ["categories", "targets"])
+def test_a_description_without_a_list_is_refused(name: str, value) -> None:
+    description = learn(table(c=list("ab") * (ROWS // 2))).describe()
+    holders = [description, *description["columns"]]
+    next(one for one in holders if name in one)[name] = value
+    with pytest.raises(TypeError, match=name):
+        TableEncoder.from_description(description)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("low", None), ("low", "1"), ("high", 10**400), ("median", float("nan")), ("name", 3)],

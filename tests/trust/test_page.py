@@ -78,6 +78,14 @@ def test_one_proof_keeps_the_figures_of_the_others(call, tmp_path: Path) -> None
     assert "trust.files False 0" in page
 
 
+def test_the_page_alone(call, tmp_path: Path) -> None:
+    call()
+    (tmp_path / "trust.md").unlink()
+    (tmp_path / "trust" / "files.json").unlink()
+    assert call("--page") == 0
+    assert "trust.files" not in (tmp_path / "trust.md").read_text("utf-8")
+
+
 def test_unknown_proofs_are_refused(call, capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit):
         call("--only", "kil")

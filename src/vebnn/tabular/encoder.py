@@ -184,20 +184,27 @@ class TableEncoder:
         """Return an encoder from the JSON of :meth:`describe`."""
         columns = []
         for one in description["columns"]:
-            fields = {name: tuple(x) if isinstance(x, list) else x for name, x in one.items()}
+            fields = {name: _as_tuple(value) for name, value in one.items()}
             kind = _COLUMN_KINDS[str(fields.pop("kind"))]
             _check_types(fields, get_type_hints(kind))
             columns.append(kind(**fields))
-        rest = {name: tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
+        rest = {name: _as_tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
         _check_types(rest, get_type_hints(cls))
         return cls(tuple(columns), **rest)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _check_types(values: dict[str, Any], types: dict[str, Any]) -> None:
     """Raise TypeError unless values read from JSON have their types; numbers must be finite."""
     for name, value in values.items():
-        wanted = get_args(types[name])[0] if get_args(types[name]) else types[name]
-        for one in value if get_args(types[name]) else [value]:
+        inside = get_args(types[name])  # the types inside a tuple
+        if inside and not isinstance(value, tuple):  # such as text, which is a sequence of text
+            raise TypeError(f"{name} is {str(value)[:60]!r}")
+        wanted = inside[0] if inside else types[name]
+        for one in value if inside else [value]:
             known = isinstance(one, int | float if wanted is float else wanted)
             if not known or (wanted is float and not math.isfinite(one)):
                 raise TypeError(f"{name} is {str(one)[:60]!r}")

@@ -19,6 +19,11 @@ NOTES = {
     "and a changed digit is another number. Re-sealed models were changed on purpose, and have right "
     "checksums.",
     "service": "Everything happens at once: clients, hostile requests, slow clients and schemathesis.",
+    "samplers": "Parameters are drawn from the prior and data from the likelihood; the rank of the "
+    "truth among the draws must then be uniform (Talts et al. 2018). Steps are small, so that the "
+    "equations are tested and not the bias of long steps.\n\n"
+    "![Rank histograms of every engine, on a linear model and on a network](images/trust-ranks.png)",
+    "coverage": "The default model on simulated data with known mean and noise; nothing is recalibrated.",
 }
 
 

@@ -23,7 +23,7 @@ NOTES = {
     "truth among the draws must then be uniform (Talts et al. 2018). Steps are small, so that the "
     "equations are tested and not the bias of long steps.\n\n"
     "![Rank histograms of every engine, on a linear model and on a network](images/trust-ranks.png)",
-    "coverage": "The default model on simulated data with known mean and noise; nothing is recalibrated.",
+    "coverage": "The default model on simulated data with known mean and noise, not recalibrated.",
 }
 
 

@@ -23,13 +23,13 @@ recalibration.
 ```sh
 ROWS=docs/results/truth.jsonl
 vebnn bench truth --seeds 5 --out $ROWS
-vebnn bench truth --out $ROWS --problems tiny-linear,tiny-cubic --methods "VeBNN (NUTS)"
 vebnn bench page $ROWS --out docs/results/truth.md
 ```
 
 The rows are in [truth.jsonl](truth.jsonl); the last command writes this page from them. `--methods bde`
-needs [an environment of its own](../benchmark.md#bde). In the tables below a data set is a problem and
-a split is a seed.
+needs [an environment of its own](../benchmark.md#bde). NUTS is the reference on the
+[two smallest problems](truth-nuts.md), whose rows are in [truth-nuts.jsonl](truth-nuts.jsonl). In the
+tables below a data set is a problem and a split is a seed.
 
 **Columns.** With m and σ the true mean and noise std at 2,000 fresh inputs:
 

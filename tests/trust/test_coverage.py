@@ -5,14 +5,14 @@ import pytest
 
 from trust import coverage
 from trust.invariance import prove_invariance
-from trust.promises import write
+from trust.promises import Proof
 from vebnn import VeBNNRegressor
 
 
 def test_short_form(quick_compilation, tmp_path: Path) -> None:
     """Models too small to keep promises of accuracy keep those of units and order."""
     promises, figures = coverage.prove(short=True)
-    write(tmp_path / "coverage.json", promises, figures)
+    Proof(coverage.TITLE, promises, figures, {}).write(tmp_path / "coverage.json")
     assert all(one.kept for one in promises[-3:]), promises
     assert [len(figures[name]) for name in ("coverage", "pure_noise", "without_noise")] == [2, 1, 1]
     assert {row["varying"] for row in figures["coverage"]} == {False, True}

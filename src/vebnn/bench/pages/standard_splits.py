@@ -56,8 +56,8 @@ vebnn bench page $ROWS --out docs/results/uci-standard.md
 
 The rows are in [uci-standard.jsonl](uci-standard.jsonl); the last command writes this page from them.
 Power takes longer: add `--datasets power`. bde takes minutes for a fit and needs
-[an environment of its own](../benchmark.md#bde), so it has [two splits](uci-standard-bde.md), with all
-methods on the same two; their rows are in [uci-standard-bde.jsonl](uci-standard-bde.jsonl).
+[an environment of its own](../benchmark.md#bde), so it has [five splits](uci-standard-bde.md), with all
+methods on the same five; their rows are in [uci-standard-bde.jsonl](uci-standard-bde.jsonl).
 
 **Published numbers** are below ours, as printed:
 

@@ -18,14 +18,16 @@ from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.scaling import BASE
 from benchmarks.speed.timing import Timing
 from vebnn.bench.render.sheet import Sheet
+from vebnn.networks.activations import ACTIVATIONS
 from vebnn.training import batches
 
 OURS, JAX = "vebnn's", "JAX's"
 DROPOUT = replace(CONCRETE, name="Concrete with dropout", dropout=0.1)
+SINES = replace(CONCRETE, name="Concrete with sines", activation="sin")
 LEAST = 1.1  # a routine of our own must save a tenth of what a user waits for
 
 # Routine: where it is looked up, and JAX's instead.
-ROUTINES: dict[str, dict[str, Callable]] = {
+ROUTINES: dict[str, dict[str, Any]] = {
     "normal numbers": {
         "inference.psgld:standard_normal": lambda key, size: jax.random.normal(key, (size,)),
     },
@@ -41,6 +43,7 @@ ROUTINES: dict[str, dict[str, Callable]] = {
         ),
     },
     "log Γ": {"likelihoods.gamma:log_gamma": jax.scipy.special.gammaln},
+    "sine": {"networks.activations:ACTIVATIONS": {**ACTIVATIONS, "sin": jnp.sin}},
 }
 ONE_SHUFFLE, EPOCH = "one shuffle", "epoch of Step 1"
 # Jobs by routine and number of cores: what is timed, and its size.
@@ -52,6 +55,7 @@ JOBS: dict[tuple[str, int], list[tuple[str, Any]]] = {
         *((EPOCH, rows) for rows in (1_000, 60_000, 100_000, 1_000_000)),
     ],
     ("log Γ", 1): [("Step 2", CONCRETE)],
+    ("sine", 1): [("Step 1", SINES)],
 }
 
 

@@ -32,7 +32,9 @@ def write_page(figures: Sequence[Path], page: Path) -> Path:
     proofs = {path.stem: Proof.read(path) for path in figures}
     every = [promise for proof in proofs.values() for promise in proof.promises]
     kept = sum(one.kept is True for one in every)
-    parts = [HEAD, f"{kept} of {len(every)} promises are kept.\n"]
+    unknown = sum(one.kept is None for one in every)
+    besides = f" {unknown} could not be measured on this machine." if unknown else ""
+    parts = [HEAD, f"{kept} of {len(every)} promises are kept.{besides}\n"]
     parts += [section(name, proof) for name, proof in proofs.items()]
     page.write_text("\n".join(parts), "utf-8")
     return page

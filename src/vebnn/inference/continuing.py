@@ -42,12 +42,11 @@ def run_until_mixed(
     started = time.monotonic()
     posterior = engine.run(key, problem, stage)
     number = 0
-    while not _mixed(posterior, probes):
-        longer = engine.continued(2 ** (number + 1))
+    while (longer := engine.continued(2 ** (number + 1))) is not None:
         now = time.monotonic()
         expected = now + 2 * (now - started)
         allowed = number < most_continuations if deadline is None else expected < deadline
-        if longer is None or not allowed:
+        if not allowed or _mixed(posterior, probes):
             break
         number, started = number + 1, now
         problem = problem._replace(starts=last_draws(posterior))

@@ -207,7 +207,7 @@ class Steps:
             stage,
             self.rows.probes.x,
             most_continuations=settings.most_continuations if last else 0,
-            deadline=self.deadline if last else 0,
+            deadline=self.deadline if last else None,
         )
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:

@@ -6,17 +6,14 @@ import pytest
 from tests.support.settings import quick
 from vebnn import PSGHMC, VeBNNRegressor
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("quick_compilation"),
-]
+short_chains = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [short_chains, pytest.mark.usefixtures("quick_compilation")]
 
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-2, 2, (120, 2))
-    return X, 50 + 10 * np.sin(X[:, 0]) + rng.normal(0, 2, 120)
+    X = np.linspace(-2, 2, 100)[:, None]
+    return X, np.sin(3 * X[:, 0]) + np.random.default_rng(0).normal(0, 0.2, 100)
 
 
 @pytest.fixture(scope="module")

@@ -232,6 +232,16 @@ def test_predictions_keep_identifiers_but_need_none(model: TableModel) -> None:
     assert isinstance(table, pandas.DataFrame)
 
 
+def test_predictions_of_chains_that_disagree_have_a_notice(
+    model: TableModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = alloys(4, seed=2)
+    for r_hat, noticed in ((1.1, False), (1.3, True)):
+        diagnostics = model.estimator.diagnostics_._replace(r_hat=np.full(5, r_hat))
+        monkeypatch.setattr(model.estimator, "diagnostics_", diagnostics)
+        assert any("spread of an ensemble" in one for one in model.predict(new).notices) == noticed
+
+
 def test_identifiers_never_take_the_name_of_a_prediction(model: TableModel) -> None:
     frame = alloys(3).rename(columns={"sample": "strength_MPa_mean"})
     encoder = dataclasses.replace(model.encoder, identifiers=("strength_MPa_mean",))

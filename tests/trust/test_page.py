@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ FACTS |= {"python": "3.11.7", "system": "Linux x86_64"}
 
 @pytest.mark.parametrize("name", command.PROOFS)
 def test_every_proof_has_the_same_form(name: str) -> None:
-    module = pytest.importorskip(command.PROOFS[name])
+    module = import_module(command.PROOFS[name])
     assert isinstance(module.TITLE, str)
     assert str(inspect.signature(module.prove)).startswith("(*, short: bool, seed: int = 0)")
 

@@ -60,7 +60,7 @@ def fit(
     ] = "normal",
     time_budget: Annotated[
         float | None,
-        typer.Option(help="Seconds in which chains that disagree may be continued; twice by default."),
+        typer.Option(help="Seconds for continuing chains that disagree; at most twice by default."),
     ] = None,
     rounds: Annotated[
         int | None,

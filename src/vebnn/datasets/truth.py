@@ -66,7 +66,7 @@ def load_truth(
     num_rows: int | None = None,
     random_state: int = 0,
 ) -> TruthData:
-    """Draw the data of one seed of a problem, a key of ``PROBLEMS``; it knows its number of rows."""
+    """Draw one seed of a problem, a key of ``PROBLEMS``; ``num_rows`` replaces its number of rows."""
     problem = PROBLEMS[name]
     # One stream each: more test rows do not change the training data.
     streams = np.random.default_rng([random_state, *name.encode()]).spawn(4)

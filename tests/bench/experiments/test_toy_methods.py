@@ -104,6 +104,13 @@ def test_the_likelihoods_are_those_of_fresh_noise() -> None:
     assert found.tll_outside == pytest.approx(expected, abs=0.1)
 
 
+@pytest.mark.parametrize(("epistemic", "share"), [(0.5, 0.0), (0.52, 1.0)])
+def test_truths_outside_are_counted_by_epistemic_intervals(epistemic: float, share: float) -> None:
+    # Means off by one are inside ± 1.96 · 0.52, and outside ± 1.96 · 0.5. Noise does not count.
+    found = score_toy(Fake(5.0, epistemic, shift=1.0).predict_distribution, seed=0)
+    assert found.outside_coverage == share
+
+
 def test_sweep_runs_every_size_and_resumes(tmp_path: Path) -> None:
     path, where = tmp_path / "rows.jsonl", console()
     noises = ["heteroscedastic", "homoscedastic"]

@@ -68,6 +68,8 @@ def _stamp(files: Sequence[Path]) -> str:
 
 
 def _write(folder: Path, split: str, part: Part) -> None:
+    if not len(part.y):
+        raise ValueError(f"The files have too few images: none is left for {split}.")
     write_npy(folder / f"{split}_x.npy", len(part.y), part.blocks)
     for field in Images._fields[1:]:
         if (values := getattr(part, field)) is not None:

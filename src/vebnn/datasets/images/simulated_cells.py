@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vebnn.datasets.images.conversion import SPLITS, Part, Parts
-from vebnn.datasets.images.prepared import channels_last
+from vebnn.datasets.images.conversion import SPLITS, Parts
 from vebnn.datasets.images.source import Source, all_or_none
+from vebnn.datasets.images.whole_arrays import part_of_arrays
 
 FILE = "cells.npz"
 
@@ -22,7 +22,7 @@ def _read(folder: Path) -> Parts:
             )
         arrays = {key: file[key] for key in keys}
     parts = (
-        Part([channels_last(arrays[f"{split}_images"])], arrays[f"{split}_counts"]) for split in SPLITS
+        part_of_arrays(path, arrays[f"{split}_images"], arrays[f"{split}_counts"]) for split in SPLITS
     )
     return Parts(*parts)
 

@@ -56,6 +56,14 @@ def test_transparency_is_dropped(tmp_path: Path) -> None:
     np.testing.assert_array_equal(image, pixels[..., :3])
 
 
+def test_a_palette_is_coloured(tmp_path: Path) -> None:
+    picture = Image.fromarray(np.array([[0, 1], [1, 0]], np.uint8))
+    picture.putpalette([10, 20, 30, 200, 100, 50])
+    picture.save(tmp_path / "a.png", transparency=b"\x00\xff")
+    (image,) = read_images([tmp_path / "a.png"])
+    np.testing.assert_array_equal(image[0], [[10, 20, 30], [200, 100, 50]])
+
+
 def test_resizing_averages_pixels(tmp_path: Path) -> None:
     halves = np.zeros((8, 8), np.uint8)
     halves[:, 4:] = 200

@@ -179,7 +179,7 @@ def test_simulated_cells(folder: Path) -> None:
     np.testing.assert_array_equal(tail.test.y[tail.test.shifted], [10, 50, 151, 200])
     del arrays["test_counts"]
     np.savez(folder / "cells.npz", **arrays)
-    with pytest.raises(ValueError, match=r"It lacks test_counts: make it again with `vebnn simulate"):
+    with pytest.raises(ValueError, match=r"test_counts: make it again with `vebnn simulate cells"):
         load_images("cells", folder)
 
 

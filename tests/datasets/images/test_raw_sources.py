@@ -126,7 +126,12 @@ def test_hdf5_that_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch)
         load_images("chair-angle", folder)
     with h5py.File(path, "w") as file:
         file["labels"] = np.zeros(3)
-    with pytest.raises(ValueError, match=r"must hold labels, indx_train.* It lacks indx_train"):
+    with pytest.raises(ValueError, match=r"must hold images, labels.* It lacks images"):
+        load_images("chair-angle", folder)
+    with h5py.File(path, "w") as file:
+        file["labels"], file["indx_train"] = np.linspace(1, 80, 40), np.arange(20)
+        file["images"] = np.zeros((40, 3, 64, 64), np.float32)
+    with pytest.raises(ValueError, match=r"Images must be bytes .* Got float32"):
         load_images("chair-angle", folder)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"HDF5 files need h5py: pip install 'vebnn\[images\]'"):

@@ -108,7 +108,10 @@ def _read_header(path: Path) -> _Header:
 def _read(path: Path, shape: tuple[int, int, int]) -> np.ndarray:
     height, width, channels = shape
     with _opened(path) as image:
-        picture = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
+        picture = ImageOps.exif_transpose(image)
+        if picture.mode == "P":
+            picture = picture.convert("RGBA")  # a palette may have transparent colours
+        picture = picture.convert("L" if channels == 1 else "RGB")
     if picture.size != (width, height):
         picture = picture.resize((width, height), Image.Resampling.BILINEAR)
     return np.asarray(picture).reshape(shape)
@@ -130,6 +133,8 @@ def _opened(path: Path) -> Iterator[Image.Image]:
         raise ValueError(f"The image {path} {reason}") from None
     except Image.DecompressionBombError:
         raise ValueError(f"The image {path} {_TOO_LARGE}") from None
+    except (PermissionError, MemoryError):
+        raise
     except Exception as error:  # a broken file can fail in any way
         raise ValueError(f"The image {path} is broken, or not a PNG, JPEG or TIFF file.") from error
 

@@ -37,7 +37,7 @@ def noise_std(digits: np.ndarray) -> np.ndarray:
 
 
 def rotated_digits(
-    path: Path,
+    path: str | Path,
     num_train: int | None = None,
     num_validation: int = NUM_VALIDATION,
     num_test: int | None = None,
@@ -58,7 +58,7 @@ def rotated_digits(
     """
     require_whole("num_validation", num_validation, 1)
     rng = np.random.default_rng(seed)
-    images, labels, test_images, test_labels = read_npz(path, KEYS, "save MNIST's digits again")
+    images, labels, test_images, test_labels = read_npz(Path(path), KEYS, "save MNIST's digits again")
     known = rng.permutation(np.flatnonzero(~np.isin(labels, UNSEEN)))
     num_train = _at_most("num_train", num_train, len(known) - num_validation)
     num_test = _at_most("num_test", num_test, len(test_labels))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Laplace,
         MCDropout,
     )
-    from vebnn.networks import GRU, MLP
+    from vebnn.networks import GRU, MLP, ResNet
     from vebnn.prediction import Prediction
     from vebnn.training import Training
 
@@ -49,6 +49,7 @@ __all__ = [
     "MCDropout",
     "MixtureRegressor",
     "Prediction",
+    "ResNet",
     "Training",
     "VeBNNRegressor",
     "pad_sequences",

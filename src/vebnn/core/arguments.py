@@ -29,13 +29,13 @@ def require_one_of(name: str, value: Any, choices: Sequence[str]) -> None:
         raise ValueError(f"The `{name}` must be one of {words}. Got {value!r}.")
 
 
-def require_widths(recipe: str, widths: Any, fewest: int) -> tuple[int, ...]:
+def require_widths(recipe: str, widths: Any, fewest: int, *, name: str = "widths") -> tuple[int, ...]:
     """Return the widths of a network's layers as a tuple; refuse anything but positive integers."""
     whole = isinstance(widths, tuple | list) and len(widths) >= fewest
     if not whole or any(not isinstance(width, Integral) or width < 1 for width in widths):
         wanted = "at least one positive integer" if fewest else "positive integers"
         raise ValueError(
-            f"The `widths` of {recipe} must be a tuple of {wanted} such as (64, 64). Got {widths!r}."
+            f"The `{name}` of {recipe} must be a tuple of {wanted} such as (64, 64). Got {widths!r}."
         )
     return tuple(int(width) for width in widths)
 

@@ -12,7 +12,7 @@ import numpy as np
 from vebnn.calibration import describe, revive
 from vebnn.estimators.preprocessing import Standardiser
 from vebnn.inference import ENGINES
-from vebnn.networks import GRU, MLP
+from vebnn.networks import GRU, MLP, ResNet
 from vebnn.presets import default_network, default_variance_network
 from vebnn.serialization.files import new_folder
 from vebnn.serialization.folders import MODEL, understanding
@@ -20,7 +20,8 @@ from vebnn.serialization.trees import arrays_of, fill
 from vebnn.strategies.contract import Saved, Shapes
 from vebnn.training import Training
 
-_KNOWN: dict[str, Any] = {kind.__name__: kind for kind in (GRU, MLP, Training, *ENGINES.values())}
+_RECIPES = (GRU, MLP, ResNet)
+_KNOWN: dict[str, Any] = {kind.__name__: kind for kind in (*_RECIPES, Training, *ENGINES.values())}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
 _UNITS = ("x_units_", "y_units_")
 

@@ -3,5 +3,6 @@
 from vebnn.networks.gru import GRU
 from vebnn.networks.mlp import MLP
 from vebnn.networks.network import Network, build_networks
+from vebnn.networks.resnet import ResNet
 
-__all__ = ["GRU", "MLP", "Network", "build_networks"]
+__all__ = ["GRU", "MLP", "Network", "ResNet", "build_networks"]

@@ -7,6 +7,8 @@ inside the network have standard deviations of √d and √h. Here a weight is
 
 and a bias is z · exp(u), with one t and one u for each layer. A layer of gated recurrent units has six
 t: for each of the gates r, z and n, one for the weights from below and one for those from its state.
+The result of a convolution is normalised, which takes the scale of its weights away: there exp(t)
+multiplies the gain that follows.
 
 Every z, s and t is N(0, 1), as the weights of a network with fixed scales are (paper, eq. 10), so that
 no engine needs to know; u has half that width. An input without influence gets a small exp(s_j)
@@ -88,6 +90,23 @@ class GRUScales(eqx.Module):
         """Return the scaled arrays of the outputs."""
         weight = weight * (jnp.exp(LAYER_SPREAD * self.outputs) / math.sqrt(len(weight)))
         return weight, bias * jnp.exp(BIAS_SPREAD * self.biases[-1])
+
+
+class ConvolutionScales(eqx.Module):
+    """Log-scales of a normalised convolution, each over its spread, so that its prior is N(0, 1)."""
+
+    gain: Array  # ()
+    bias: Array  # ()
+
+    @classmethod
+    def start(cls) -> "ConvolutionScales":
+        """Return scales of one."""
+        return cls(jnp.zeros(()), jnp.zeros(()))
+
+    def apply(self, weight: Array, gain: Array, bias: Array) -> tuple[Array, Array, Array]:
+        """Return the scaled arrays; the last axis of the weight is not a part of its fan-in."""
+        weight = weight / math.sqrt(math.prod(weight.shape[:-1]))
+        return weight, gain * jnp.exp(LAYER_SPREAD * self.gain), bias * jnp.exp(BIAS_SPREAD * self.bias)
 
 
 def _scale_gates(weight: Array, log_scales: Array) -> Array:

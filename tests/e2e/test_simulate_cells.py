@@ -37,7 +37,7 @@ def test_real_command(tmp_path: Path) -> None:
 
 
 def test_interrupted_and_killed_command_is_resumed(tmp_path: Path) -> None:
-    sizes = SIZES | {"train": 995}  # five parts, some seconds of work
+    sizes = SIZES | {"train": 495}  # five parts, some seconds of work
     words = ["simulate", "cells", *options(sizes), "--workers", "1", "--out", str(tmp_path)]
     parts = tmp_path / "cells.parts"
 
@@ -71,11 +71,11 @@ def test_interrupted_and_killed_command_is_resumed(tmp_path: Path) -> None:
         reports.append((done, total))
 
     resumed = generate(Plan(**sizes), tmp_path, num_workers=1, report=report)
-    assert reports[0] == (200 * len(times), 1000)
-    assert reports[-1] == (1000, 1000)
+    assert reports[0] == (100 * len(times), 500)
+    assert reports[-1] == (500, 500)
     assert not parts.exists()
     with np.load(resumed) as file, np.load(generate(Plan(**SIZES), tmp_path / "few")) as few:
-        assert len(file["train_images"]) == 995
+        assert len(file["train_images"]) == 495
         # Larger sets begin with smaller ones.
         np.testing.assert_array_equal(file["train_images"][:4], few["train_images"])
         np.testing.assert_array_equal(file["test_images"], few["test_images"])

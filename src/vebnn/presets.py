@@ -35,8 +35,11 @@ def default_network(engine: Engine, *, scaled: bool = False) -> MLP:
     return replace(DEFAULT_NETWORK, dropout_rate=0.1 if engine.needs_dropout else 0.0)
 
 
-def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GRU:
+def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GRU | ResNet:
     """Return the default variance network, of the same kind as the mean network."""
+    if isinstance(network, ResNet):
+        # As in the paper, the outputs follow the means over pixels; it need not be as wide.
+        return replace(network, width=max(network.width // 2, 4), head=(), dropout_rate=0.0)
     if isinstance(network, GRU):
         return SCALED_VARIANCE_GRU if sampled else DEFAULT_VARIANCE_GRU
     return SCALED_VARIANCE_NETWORK if sampled else DEFAULT_VARIANCE_NETWORK

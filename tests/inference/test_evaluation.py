@@ -3,9 +3,9 @@ import jax
 import numpy as np
 import pytest
 
+from vebnn.core.blocks import BLOCK_ROWS
 from vebnn.core.types import Dataset
 from vebnn.inference.evaluation import (
-    BLOCK_ROWS,
     MOST_PROBES,
     Shared,
     evaluate,

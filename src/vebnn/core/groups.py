@@ -17,8 +17,10 @@ def number_groups(inputs: np.ndarray, labels: np.ndarray | None = None) -> np.nd
       inputs: ``(rows, ...)`` numbers without NaN.
       labels: ``(rows,)``, of any hashable kind.
     """
-    # Adding zero turns −0 into 0, which is the same number in other bits.
-    rows = np.ascontiguousarray(inputs) + 0.0
+    rows = np.ascontiguousarray(inputs)
+    if np.issubdtype(rows.dtype, np.floating):
+        # Adding zero turns −0 into 0, which is the same number in other bits.
+        rows = rows + 0.0
     same_inputs = _number(hashlib.blake2b(row, digest_size=16).digest() for row in rows)
     if labels is None:
         return same_inputs

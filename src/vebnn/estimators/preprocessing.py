@@ -10,8 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
+from vebnn.networks.network import BYTE_CENTRE, BYTE_SCALE
+
 _LARGEST = 1e140  # its square, times the number of rows, is finite
 _LEAST_WEIGHT = 1e-30
+
+
+def is_bytes(x: Any) -> bool:
+    """Return whether inputs are images of bytes, ``(rows, height, width, channels)``."""
+    return getattr(x, "dtype", None) == np.uint8 and np.ndim(x) == 4
 
 
 class Standardiser(NamedTuple):
@@ -45,6 +52,12 @@ class Standardiser(NamedTuple):
         # level, because the error of their mean grows with their number.
         constant = (spread <= 10 * np.finfo(float).eps * np.abs(centre)) | (lowest == highest)
         return cls(centre, np.where(constant, 1.0, spread))
+
+    @classmethod
+    def of_bytes(cls, num_channels: int) -> "Standardiser":
+        """Return the units of bytes, the same for all images."""
+        one = np.ones(num_channels)
+        return cls(BYTE_CENTRE * one, BYTE_SCALE * one)
 
     def standardise(self, values: np.ndarray) -> np.ndarray:
         """Original units → standardised units."""

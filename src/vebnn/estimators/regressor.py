@@ -21,7 +21,14 @@ from vebnn.core.arguments import require_number, require_one_of
 from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
 from vebnn.estimators.engines import engine_of
-from vebnn.estimators.preprocessing import Standardiser, entry_weight, input_weight, known_std
+from vebnn.estimators.images import ImageLengths
+from vebnn.estimators.preprocessing import (
+    Standardiser,
+    entry_weight,
+    input_weight,
+    is_bytes,
+    known_std,
+)
 from vebnn.estimators.rows import (
     ArrayChecks,
     all_at_once,
@@ -154,7 +161,11 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
         weight = entry_weight(sample_weight, self._columns(y))
-        self.x_units_ = Standardiser.learn(X, input_weight(weight, X))
+        self.x_units_ = (
+            Standardiser.of_bytes(X.shape[-1])
+            if is_bytes(X)
+            else Standardiser.learn(X, input_weight(weight, X))
+        )
         self.y_units_ = Standardiser.learn(self._columns(y), weight)
         every_row = self._dataset(X, y, weight, y_std)
         data, belonging = rows_that_count(every_row), groups_that_count(groups, X, every_row.weight)
@@ -321,9 +332,11 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
 
         Networks and trainings that were left open are those of :mod:`vebnn.presets`.
         """
+        images = self._image_lengths(num_rows)
         for name, default in DEFAULT_TRAININGS.items():
             if name in vars(self):
-                resolved[name] = getattr(self, name) or default(num_rows)
+                usual = default(num_rows) if images is None else images.training(name)
+                resolved[name] = getattr(self, name) or usual
         engine = self._engine(num_rows)
         network = default_network(engine) if self.network is None else self.network
         variance_network = self.variance_network or default_variance_network(self.network)
@@ -337,7 +350,18 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
         return strategy(**arguments, **resolved)
 
     def _engine(self, num_rows: int) -> Engine:
-        return engine_of("inference", self.inference, num_rows)
+        engine = engine_of("inference", self.inference, num_rows)
+        images = self._image_lengths(num_rows)
+        if images is None or isinstance(self.inference, Engine):
+            return engine
+        return images.engine(type(engine))
+
+    def _image_lengths(self, num_rows: int) -> ImageLengths | None:
+        """Return lengths that follow the cost of the network, once inputs are known to be images."""
+        in_shape = getattr(self, "in_shape_", ())
+        if len(in_shape) != 3 or not self._many_axes:
+            return None
+        return ImageLengths.of(self.network, in_shape, num_rows)
 
     def _restored_components(
         self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any

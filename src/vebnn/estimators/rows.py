@@ -18,6 +18,7 @@ from vebnn.estimators.preprocessing import (
     Standardiser,
     end_of_sequences,
     input_weight,
+    is_bytes,
     known_std,
     require_moderate,
 )
@@ -50,7 +51,8 @@ class ArrayChecks(BaseEstimator):
         # Sums over rows depend on the order in memory: the same numbers must give the same model.
         X, y = map(np.ascontiguousarray, self._arrays(X, y, reset=reset))
         if reset:
-            require_moderate("X", X)
+            if not is_bytes(X):
+                require_moderate("X", X)
             require_moderate("y", y[:, None] if y.ndim == 1 else y)
         return X, y
 
@@ -83,6 +85,8 @@ class ArrayChecks(BaseEstimator):
         X = validate_data(self, X, reset=False, **checks)
         self._check_shape(X)
         padding = None
+        if is_bytes(X):
+            return X, padding
         if np.isnan(X).any():
             steps = self.fitted_.probe.shape[3:-1]
             if len(steps) != 1 or X.ndim != 3:
@@ -96,7 +100,7 @@ class ArrayChecks(BaseEstimator):
         # scikit-learn takes the second axis for features; beyond tables we check shapes ourselves.
         table = np.ndim(X) < 3
         return {
-            "dtype": float,
+            "dtype": np.uint8 if is_bytes(X) else float,
             "allow_nd": True,
             "ensure_2d": table,
             "ensure_all_finite": True if table else "allow-nan",
@@ -117,11 +121,15 @@ class ArrayChecks(BaseEstimator):
         known = np.zeros_like(target)
         if y_std is not None:
             known = known + (known_std(y_std, target.shape, counts) / self.y_units_.scale) ** 2
+        target = np.where(counts, self.y_units_.standardise(target), 0)
+        others = (array.astype(np.float32) for array in (target, weight, known))
+        if is_bytes(X):
+            # They stay bytes: the compiled step standardises them.
+            return Dataset(X, *others)
         x, used = self.x_units_.standardise(X), input_weight(weight, X) > 0
         if used.ndim == 2:
             x = np.where(used[..., None], x, 0)
-        target = np.where(counts, self.y_units_.standardise(target), 0)
-        return Dataset(*(array.astype(np.float32) for array in (x, target, weight, known)))
+        return Dataset(x.astype(np.float32), *others)
 
     def _columns(self, y: np.ndarray) -> np.ndarray:
         return y[:, None] if self.one_output_ else y
@@ -167,8 +175,11 @@ def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndar
       X: ``(rows, ..., features)``; the padding of sequences does not count.
       weight: of the targets, ``(rows, ..., outputs)``.
     """
-    counts, used = has_weight(weight), input_weight(weight, X) > 0
-    inputs = np.where(used.reshape(used.shape + (1,) * (X.ndim - used.ndim)), X, 0)[counts]
+    counts, inputs = has_weight(weight), X
+    if not is_bytes(X):
+        used = input_weight(weight, X) > 0
+        inputs = np.where(used.reshape(used.shape + (1,) * (X.ndim - used.ndim)), X, 0)
+    inputs = inputs if counts.all() else inputs[counts]
     if groups is None:
         same = number_groups(inputs)
         return same if same.max() + 1 >= FEWEST_INPUTS else np.arange(len(same))

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from vebnn.core.blocks import block_rows, by_blocks, is_wide
 from vebnn.core.types import Array, Dataset, Module, Params
 from vebnn.training.batches import round_size
 
-# Rows per compiled block: bounds the memory of a prediction, whatever the number of rows.
-BLOCK_ROWS = 1024
+PIECE_BLOCKS = 8  # blocks of wide rows in one call of a compiled program
 MOST_PROBES = 512  # training rows at which draws are evaluated for diagnostics; enough for a mean
 
 
@@ -59,7 +59,7 @@ def pool_chains(draws: Any) -> Any:
 
 def evaluate(network: Module, x: Array) -> np.ndarray:
     """Return the outputs of ONE network for all rows of ``x``."""
-    return jax.device_get(_evaluate(network, pad_to_bucket(x)))[: len(x)]
+    return in_pieces(lambda rows: _evaluate(network, rows), x)
 
 
 @eqx.filter_jit
@@ -69,7 +69,7 @@ def _evaluate(network: Module, x: Array) -> Array:
 
 def evaluate_draws(draws: Any, x: Array) -> np.ndarray:
     """Return the outputs of every draw, ``(draws, rows, ..., outputs)``; chains are pooled."""
-    return jax.device_get(_evaluate_draws(draws, pad_to_bucket(x)))[:, : len(x)]
+    return in_pieces(lambda rows: _evaluate_draws(draws, rows), x, axis=1)
 
 
 @eqx.filter_jit
@@ -89,8 +89,7 @@ def moments(draws: Any, x: Array) -> Moments:
     Welford's recurrence: exact in one pass, and stable in single precision. The variance divides by
     the number of draws, so that it is that of the mixture the draws stand for.
     """
-    mean, variance = jax.device_get(_moments(draws, pad_to_bucket(x)))
-    return Moments(mean[: len(x)], variance[: len(x)])
+    return in_pieces(lambda rows: _moments(draws, rows), x)
 
 
 @eqx.filter_jit
@@ -114,23 +113,46 @@ def _moments(draws: Any, x: Array) -> Moments:
     return by_blocks(block, x)
 
 
+def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0) -> Any:
+    """Return a compiled function of rows for all of them, as NumPy arrays.
+
+    Wide rows go piece by piece, one for each device at a time, so that memory-mapped images are never
+    read as a whole.
+
+    Args:
+      function: of rows; its results have the rows as one of their axes.
+      x: the rows.
+      axis: where the results have the rows.
+    """
+    if not is_wide(x) or len(x) <= block_rows(x):
+        return _cut(jax.device_get(function(pad_to_bucket(x))), len(x), axis)
+    size, devices, found = PIECE_BLOCKS * block_rows(x), jax.local_devices(), []
+    for start in range(0, len(x), size * len(devices)):
+        pieces = [x[start + n * size :][:size] for n in range(len(devices))]
+        pieces = [piece for piece in pieces if len(piece)]
+        # Calls return at once, so that the devices work side by side.
+        waiting = [
+            function(jax.device_put(pad_to_bucket(piece), device))
+            for piece, device in zip(pieces, devices, strict=False)
+        ]
+        found += [
+            _cut(jax.device_get(one), len(piece), axis)
+            for one, piece in zip(waiting, pieces, strict=True)
+        ]
+    return jax.tree.map(lambda *parts: np.concatenate(parts, axis=axis), *found)
+
+
+def _cut(results: Any, num_rows: int, axis: int) -> Any:
+    """Return results without those of the rows that padding added."""
+    return jax.tree.map(lambda leaf: leaf[(slice(None),) * axis + (slice(num_rows),)], results)
+
+
 def pad_to_bucket(x: np.ndarray) -> np.ndarray:
     """Add rows up to a round number, so that few compiled programs serve all numbers of rows."""
-    blocks = round_size(-(-len(x) // BLOCK_ROWS))
-    wanted = BLOCK_ROWS * blocks if len(x) > BLOCK_ROWS else 1 << (len(x) - 1).bit_length()
+    size = block_rows(x)
+    blocks = round_size(-(-len(x) // size))
+    wanted = size * blocks if len(x) > size else 1 << (len(x) - 1).bit_length()
     return np.pad(x, [(0, wanted - len(x))] + [(0, 0)] * (x.ndim - 1))
-
-
-def by_blocks(function: Any, x: Array) -> Any:
-    """Apply a function of rows to blocks of at most BLOCK_ROWS rows, one after another."""
-    num_rows = x.shape[0]
-    if num_rows <= BLOCK_ROWS:
-        return function(x)
-    num_blocks = -(-num_rows // BLOCK_ROWS)
-    padding = [(0, num_blocks * BLOCK_ROWS - num_rows)] + [(0, 0)] * (x.ndim - 1)
-    blocks = jnp.pad(x, padding).reshape(num_blocks, BLOCK_ROWS, *x.shape[1:])
-    results = jax.lax.map(function, blocks)
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:num_rows], results)
 
 
 def _is_shared(node: Any) -> bool:

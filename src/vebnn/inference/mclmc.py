@@ -11,9 +11,9 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from vebnn.core.arguments import require_number
+from vebnn.core.blocks import BLOCK_ROWS
 from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Budget
-from vebnn.inference.evaluation import BLOCK_ROWS
 from vebnn.inference.full_data import FullDataSampler, where
 from vebnn.inference.isokinetic import Particle, Potential, move, refresh
 from vebnn.networks import Network

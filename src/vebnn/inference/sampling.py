@@ -22,7 +22,7 @@ from vebnn.training import (
     map_runs,
     replicate,
 )
-from vebnn.training.batches import NO_ROW, batch_shape, shuffled_batches, with_spare_rows
+from vebnn.training.batches import NO_ROW, batch_shape, fetch, shuffled_batches, with_spare_rows
 from vebnn.training.loop import raise_if_failed
 
 
@@ -120,7 +120,8 @@ class _Advance(eqx.Module):
         def step(carry: Any, inputs: Any) -> Any:
             state, step_size = carry
             batch, key_batch, key_noise = inputs
-            value, gradient = jax.value_and_grad(potential)(state.position, batch, key_batch)
+            rows_now = fetch(data, batch)
+            value, gradient = jax.value_and_grad(potential)(state.position, rows_now, key_batch)
             return (sampler.step(key_noise, state, gradient, step_size), step_size), value
 
         def epoch(state: ChainState) -> ChainState:

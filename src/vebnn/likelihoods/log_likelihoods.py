@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core import prng
+from vebnn.core.blocks import by_blocks, is_wide
 from vebnn.core.types import Array, Dataset, Key, Module, NoisyDataset, Params, ResidualDataset
 from vebnn.likelihoods import gaussian, mixture, prior
 
@@ -108,8 +109,11 @@ class IsotropicPrior(eqx.Module):
 
 
 def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
-    """Apply a network to every row, each with its own key for dropout."""
+    """Apply a network to every row, each with its own key for dropout.
+
+    Without a key, as in the monitors of early stopping, wide rows go by blocks.
+    """
     if key is None:
-        return jax.vmap(network)(x)
+        return by_blocks(jax.vmap(network), x) if is_wide(x) else jax.vmap(network)(x)
     keys = prng.split(key, x.shape[0])
     return jax.vmap(lambda row, key_row: network(row, key=key_row))(x, keys)

@@ -12,6 +12,9 @@ from jax.tree_util import GetAttrKey
 from vebnn.core.types import Array, Key, Module, Params, Recipe
 from vebnn.networks.adapters import as_recipe
 
+# Bytes, such as pixels, are standardised in the compiled step: 0 … 255 becomes −2 … 2.
+BYTE_CENTRE, BYTE_SCALE = 127.5, 63.75
+
 
 class Structure:
     """All of a network but its weights: layers, sizes, activations. Equal content compares equal.
@@ -45,7 +48,9 @@ class Network:
     structure: Structure  # the module with None in the place of its weights
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
-        """Map one example to its outputs; without a key, dropout is off."""
+        """Map one example to its outputs; without a key, dropout is off. Bytes become floats."""
+        if x.dtype == jnp.uint8:
+            x = (x.astype(jnp.float32) - BYTE_CENTRE) / BYTE_SCALE
         return eqx.combine(self.weights, self.structure.module)(x, key=key)
 
     @property

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vebnn.core.blocks import is_wide
 from vebnn.core.types import Array, Key, SomeDataset
 
 NO_ROW = -1  # pads row lists; has weight zero
@@ -39,9 +40,9 @@ def pad_rows(lists: Sequence[np.ndarray]) -> Array:
 
 
 def with_spare_rows(data: SomeDataset) -> SomeDataset:
-    """Return data of a round number of rows; no list contains those added."""
+    """Return data of a round number of rows; no list contains those added. Wide rows are not copied."""
     spare = round_size(len(data.x)) - len(data.x)
-    if not spare:
+    if not spare or is_wide(data.x):
         return data
     # Copies of the last row, so that results stay finite.
     return jax.tree.map(
@@ -121,15 +122,25 @@ def _hash(value: Array, word: Array) -> Array:
     return mixed ^ (mixed >> 16)
 
 
-def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) -> SomeDataset:
-    """Deal the rows into mini-batches, leaves of shape ``(batches, batch rows, ...)``.
+def shuffled_batches(
+    key: Key, data: SomeDataset, rows: Array, batch_size: int
+) -> SomeDataset | Array:
+    """Deal the rows into mini-batches, to be scanned and passed to :func:`fetch`.
 
-    The rows are gathered once, so that the steps of the epoch read consecutive memory.
+    Narrow rows are gathered once, leaves of shape ``(batches, batch rows, ...)``, so that the steps of
+    the epoch read consecutive memory. Of wide rows only the numbers are dealt.
     """
     num_batches, size = batch_shape(rows.shape[0], batch_size)
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
     dealt = jnp.concatenate([rows, fill])
     if num_batches > 1:
         dealt = dealt[random_order(key, num_batches, size)]
+    if is_wide(data.x):
+        return dealt.reshape(num_batches, size)
     epoch = take(data, dealt)
     return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)
+
+
+def fetch(data: SomeDataset, batch: SomeDataset | Array) -> SomeDataset:
+    """Return the rows of one of the :func:`shuffled_batches`."""
+    return take(data, batch) if is_wide(data.x) else batch

@@ -16,6 +16,7 @@ from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.training.batches import (
     batch_shape,
     epochs_of_steps,
+    fetch,
     scale_of_rows,
     shuffled_batches,
     take,
@@ -140,7 +141,7 @@ class _Advance(eqx.Module):
         def step(carry: Any, inputs: Any) -> Any:
             flat, optimiser_state = carry
             batch, key_batch = inputs
-            value, gradient = jax.value_and_grad(loss)(flat, batch, key_batch)
+            value, gradient = jax.value_and_grad(loss)(flat, fetch(data, batch), key_batch)
             update, optimiser_state = optimiser.update(gradient, optimiser_state)
             return (flat - run.learning_rate * update, optimiser_state), value
 

@@ -15,7 +15,7 @@ State = TypeVar("State")
 
 # Long enough to hide Python's part and the wait for the slowest core; short enough for Ctrl-C.
 PIECE_SECONDS = 1.0
-FIRST_PIECE = 16
+FIRST_PIECE = 1
 
 
 class Observer:

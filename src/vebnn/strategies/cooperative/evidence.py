@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 
+from vebnn.core.blocks import by_blocks, is_wide
 from vebnn.core.types import Array, NoisyDataset
-from vebnn.inference.evaluation import by_blocks, map_draws
+from vebnn.inference.evaluation import evaluate_draws, map_draws
 from vebnn.likelihoods import gaussian
 from vebnn.training import all_rows
 from vebnn.training.batches import take
@@ -17,6 +18,9 @@ from vebnn.training.batches import take
 
 def log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
     """Return LMglk = log E_θ[p(y | θ, φ)] over pooled draws, on the given rows (Algorithm 1)."""
+    if is_wide(observed.x):
+        outputs = evaluate_draws(draws, observed.x)
+        return log_mean_exp(np.asarray([log_likelihood(one, observed) for one in outputs]))
     return _log_marginal_likelihood(draws, take(observed, np.asarray(all_rows(len(observed.x))[0])))
 
 

@@ -6,8 +6,9 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from vebnn.core.blocks import by_blocks
 from vebnn.core.types import Array
-from vebnn.inference.evaluation import by_blocks, map_draws, pad_to_bucket
+from vebnn.inference.evaluation import in_pieces, map_draws
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 
@@ -35,14 +36,14 @@ class Noise(eqx.Module):
 
     def variance(self, x: np.ndarray) -> np.ndarray:
         """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""
-        return _average(self, pad_to_bucket(x), _itself)[: len(x)] * self.scale
+        return _average(self, x, _itself) * self.scale
 
     def inverse_precision(self, x: np.ndarray) -> np.ndarray:
         """Return 1/E[1/σ²] of all rows: the noise that Step 3 takes as given.
 
         The log-likelihood of the mean is linear in 1/σ², so its average over draws has this noise.
         """
-        return self.scale / _average(self, pad_to_bucket(x), _inverse)[: len(x)]
+        return self.scale / _average(self, x, _inverse)
 
 
 def _itself(variance: Array) -> Array:
@@ -54,7 +55,7 @@ def _inverse(variance: Array) -> Array:
 
 
 def _average(noise: Noise, x: np.ndarray, function: Callable[[Array], Array]) -> np.ndarray:
-    return jax.device_get(_averaged(noise, x, function))
+    return in_pieces(lambda rows: _averaged(noise, rows, function), x)
 
 
 @eqx.filter_jit

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core.types import Array, Dataset, Key, NoisyDataset, Params, ResidualDataset
-from vebnn.likelihoods.log_likelihoods import IsotropicPrior, SquaredResiduals
+from vebnn.likelihoods.log_likelihoods import IsotropicPrior, SquaredResiduals, apply_to_rows
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 from vebnn.strategies.cooperative.evidence import log_likelihood, log_mean_exp
@@ -97,7 +97,7 @@ class _MarginalLikelihood(eqx.Module):
 
     def __call__(self, network: Network, data: ResidualDataset) -> Array:
         known = self.observed.known_variance
-        variance = self.head.variance(jax.vmap(network)(self.observed.x)) * self.scale + known
+        variance = self.head.variance(apply_to_rows(network, self.observed.x, None)) * self.scale + known
         observed = NoisyDataset(*self.observed[:3], variance)
         each = jax.lax.map(lambda one: log_likelihood(one, observed), self.outputs)
         return -log_mean_exp(each) / jnp.sum(self.observed.weight)

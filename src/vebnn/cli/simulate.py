@@ -1,7 +1,10 @@
 """``vebnn simulate …``: data with known noise."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,7 +14,12 @@ from vebnn.cli.groups import Interrupted, new_group
 from vebnn.core.progress import progress_bar
 
 if TYPE_CHECKING:
+    from vebnn.bench.simulators.cells.plan import Plan as CellsPlan
     from vebnn.bench.simulators.plasticity.plan import Plan
+    from vebnn.bench.simulators.resumable import DataPlan
+
+Seed = Annotated[int, typer.Option(help="Seed of all random numbers.")]
+Workers = Annotated[int | None, typer.Option(help="Processes; one per core unless given.", min=1)]
 
 simulate = new_group("Simulate data with known noise. Rerun the same command to resume.")
 
@@ -24,11 +32,9 @@ def simulate_plasticity(
     sves: Annotated[int, typer.Option(help="Stochastic volume elements.")] = 50,
     grid: Annotated[int, typer.Option(help="Pixels along an edge of an element.")] = 64,
     steps: Annotated[int, typer.Option(help="Steps of a path.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of elements and paths.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("plasticity"),
-    workers: Annotated[
-        int | None, typer.Option(help="Processes; one per core unless given.", min=1)
-    ] = None,
+    workers: Workers = None,
     max_newton: Annotated[int, typer.Option(help="Newton iterations before a step fails.")] = 100,
     show: Annotated[
         bool, typer.Option("--show", help="Only draw elements, fields and responses to one path.")
@@ -39,48 +45,89 @@ def simulate_plasticity(
     Writes material_1.npz (or 2) and a JSON file that describes it. Rerun the
     same command to resume after Ctrl-C or a kill.
     """
+    from vebnn.bench.simulators.plasticity.generate import generate
     from vebnn.bench.simulators.plasticity.plan import Plan
     from vebnn.bench.simulators.plasticity.solver import Solver
 
     plan = Plan(material, train, test, sves, grid, steps, seed, Solver(max_newton=max_newton))
     out.mkdir(parents=True, exist_ok=True)  # a wrong folder fails before the long run
-    console = Console()
-    bar = progress_bar("paths", console=console)
+    bar = progress_bar("paths", console=Console())
     if show:
         _show(plan, out, bar)
-    else:
-        _generate(plan, out, workers, bar)
+        return
+    found, _ = _generate(generate, plan, out, workers, bar)
+    _print(
+        bar,
+        f"Noise: {found['noise_to_signal']:.1%} of the signal. Largest residual: "
+        f"{found['largest_residual']:.2g} yield strains; most Newton iterations in a step: "
+        f"{found['most_newton_iterations']}.\n" + _where(plan, out),
+    )
 
 
-def _generate(plan: "Plan", out: Path, workers: int | None, bar: Progress) -> None:
-    import json
+@simulate.command("cells")
+def simulate_cells(
+    train: Annotated[int, typer.Option(help="Training images.")] = 10_000,
+    validation: Annotated[int, typer.Option(help="Validation images.")] = 2_000,
+    test: Annotated[int, typer.Option(help="Test images.")] = 10_000,
+    size: Annotated[int, typer.Option(help="Pixels along an edge of an image; at most 256.")] = 64,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("cells"),
+    workers: Workers = None,
+    show: Annotated[bool, typer.Option("--show", help="Only draw examples.")] = False,
+) -> None:
+    """Draw microscope images of 1 to 200 cell nuclei.
 
-    from vebnn.bench.simulators.plasticity.generate import generate
+    Writes cells.npz and a JSON file that describes it. Rerun the same command
+    to resume after Ctrl-C or a kill.
+    """
+    from vebnn.bench.simulators.cells.generate import generate
+    from vebnn.bench.simulators.cells.plan import Plan
+
+    plan = Plan(train, validation, test, size, seed)
+    out.mkdir(parents=True, exist_ok=True)  # a wrong folder fails before the long run
+    bar = progress_bar("images", console=Console())
+    if show:
+        _show_cells(plan, out, bar)
+        return
+    found, speed = _generate(generate, plan, out, workers, bar)
+    means = ", ".join(f"{mean:.0f} ({counts})" for counts, mean in found["mean_intensity"].items())
+    measured = f"{speed:.0f} images per second. " if speed else ""
+    _print(bar, f"{measured}Mean pixel (nuclei): {means}.\n{_where(plan, out)}")
+
+
+def _generate(
+    generate: Callable[..., Path], plan: "DataPlan", out: Path, workers: int | None, bar: Progress
+) -> tuple[dict[str, Any], float | None]:
+    """Return the figures found, and the runs per second, if they were enough to measure it."""
+    reports: list[tuple[float, int]] = []
+    task = bar.add_task(plan.name, total=None)
+
+    def report(done: int, total: int) -> None:
+        reports.append((monotonic(), done))
+        bar.update(task, completed=done, total=total)
 
     try:
         with bar:
-            task = bar.add_task(plan.name, total=None)
-            path = generate(
-                plan,
-                out,
-                num_workers=workers,
-                report=lambda done, total: bar.update(task, completed=done, total=total),
-            )
-            # Without a total the data set was already complete.
-            bar.update(task, visible=bar.tasks[task].total is not None)
+            path = generate(plan, out, num_workers=workers, report=report)
+            bar.update(task, visible=bool(reports))
     except KeyboardInterrupt:
         raise Interrupted(
             f"Interrupted. Rerun the same command to resume; {out} keeps all results so far."
         ) from None
     found = json.loads(path.with_suffix(".json").read_bytes())["found"]
-    bar.console.print(
-        f"Noise: {found['noise_to_signal']:.1%} of the signal. Largest residual: "
-        f"{found['largest_residual']:.2g} yield strains; most Newton iterations in a step: "
-        f"{found['most_newton_iterations']}.\nThe data are in {path}, described in "
-        f"{path.with_suffix('.json').name}.",
-        highlight=False,
-        soft_wrap=True,
-    )
+    if len(reports) < 3:
+        return found, None
+    # From the first finished part on: to start the workers takes seconds.
+    (start, before), (end, after) = reports[1], reports[-1]
+    return found, (after - before) / (end - start)
+
+
+def _where(plan: "DataPlan", out: Path) -> str:
+    return f"The data are in {out / plan.name}.npz, described in {plan.name}.json."
+
+
+def _print(bar: Progress, words: str) -> None:
+    bar.console.print(words, highlight=False, soft_wrap=True)
 
 
 def _show(plan: "Plan", out: Path, bar: Progress) -> None:
@@ -103,4 +150,12 @@ def _show(plan: "Plan", out: Path, bar: Progress) -> None:
     }
     for name, figure in figures.items():
         picture, drawing = save_figure(figure, out, f"{plan.name}_{name}")
-        bar.console.print(f"{picture} and {drawing}", highlight=False, soft_wrap=True)
+        _print(bar, f"{picture} and {drawing}")
+
+
+def _show_cells(plan: "CellsPlan", out: Path, bar: Progress) -> None:
+    from vebnn.bench.figures.cells import plot_examples
+    from vebnn.plots.style import save_figure
+
+    picture, drawing = save_figure(plot_examples(plan.size, plan.seed), out, plan.name)
+    _print(bar, f"{picture} and {drawing}")

@@ -94,7 +94,7 @@ def test_parts_of_a_run_killed_at_its_end_are_deleted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("vebnn.bench.simulators.plasticity.generate.shutil.rmtree", killed)
+        patch.setattr("vebnn.bench.simulators.resumable.shutil.rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
             generate(SMALL, tmp_path, num_workers=1)
     assert (tmp_path / "material_2.parts").exists()

@@ -1,26 +1,16 @@
-"""A whole data set: every path is simulated once, on all cores; an interrupted run can be resumed."""
+"""A whole data set: every path is simulated once."""
 
-import io
-import json
-import shutil
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from vebnn.bench.simulators.plasticity.plan import Inputs, Plan, draw_inputs, draw_weights, versions
 from vebnn.bench.simulators.plasticity.solver import Response, simulate
-from vebnn.core.arguments import require_whole
-from vebnn.core.workers import spread
-from vebnn.serialization.arrays import checksum, read_part, write_part
-from vebnn.serialization.files import write_bytes
+from vebnn.bench.simulators.resumable import Arrays, Report, Work, make_data
 
-_RUNS_PER_PART = 5  # a few seconds of work: the most that each worker loses when it is killed
-_SUFFIX = ".part.safetensors"
-
+_RUNS_PER_PART = 5  # a few seconds of work
 
 Run = Callable[[], Response]  # simulates one path on one element
 
@@ -30,7 +20,7 @@ def generate(
     folder: str | Path,
     *,
     num_workers: int | None = None,
-    report: Callable[[int, int], Any] = lambda done, total: None,
+    report: Report = lambda done, total: None,
 ) -> Path:
     """Simulate a data set into ``folder/material_1.npz`` (or 2), with a JSON file that describes it.
 
@@ -51,54 +41,20 @@ def generate(
       NotConverged: if a step could not be solved; the message names path, element and step.
       ValueError: if the folder holds other files with these names.
     """
-    if num_workers is not None:
-        require_whole("num_workers", num_workers, 1)
-    target = Path(folder) / f"{plan.name}.npz"
-    parts = target.with_suffix(".parts")
-    fingerprint = checksum(json.dumps(plan.description() | versions(), sort_keys=True), {})
-    done = {
-        int(path.name.removesuffix(_SUFFIX)): read_part(path, fingerprint, "part")
-        for path in sorted(parts.glob(f"[0-9]*{_SUFFIX}"))
-    }
-    if _is_finished(target, plan, resumed=bool(done)):
-        shutil.rmtree(parts, ignore_errors=True)  # a run may have been killed before it did so
-        return target
+    return make_data(
+        plan,
+        versions(),
+        partial(_prepare, plan),
+        folder,
+        runs_per_part=_RUNS_PER_PART,
+        num_workers=num_workers,
+        report=report,
+    )
 
+
+def _prepare(plan: Plan) -> Work:
     inputs = draw_inputs(plan)
-    runs = _all_runs(plan, inputs)
-    chunks = [runs[start : start + _RUNS_PER_PART] for start in range(0, len(runs), _RUNS_PER_PART)]
-    left = [(number, chunk) for number, chunk in enumerate(chunks) if number not in done]
-    finished = len(runs) - sum(len(chunk) for _, chunk in left)
-    report(finished, len(runs))
-    with closing(spread(_simulate_part, left, jobs=num_workers)) as results:
-        for (number, chunk), arrays in results:
-            write_part(parts / f"{number:06d}{_SUFFIX}", arrays, fingerprint)
-            done[number] = arrays
-            finished += len(chunk)
-            report(finished, len(runs))
-
-    _write(target, plan, inputs, [done[number] for number in range(len(chunks))])
-    shutil.rmtree(parts, ignore_errors=True)
-    return target
-
-
-def _is_finished(target: Path, plan: Plan, resumed: bool) -> bool:
-    description = target.with_suffix(".json")
-    if not description.exists():
-        # A run killed between writing the two files has left its parts.
-        if target.exists() and not resumed:
-            raise ValueError(f"The file {target} exists and was made by something else.")
-        return False
-    try:
-        there = json.loads(description.read_bytes()).get("plan")
-    except (ValueError, AttributeError):
-        there = None
-    if there != plan.description():
-        raise ValueError(
-            f"The file {description} describes a data set with other settings. Choose "
-            f"another folder, or move it away together with {target.name}."
-        )
-    return target.exists()
+    return Work(_all_runs(plan, inputs), _simulate_runs, partial(_collect, plan, inputs))
 
 
 def _all_runs(plan: Plan, inputs: Inputs) -> list[Run]:
@@ -117,8 +73,8 @@ def _all_runs(plan: Plan, inputs: Inputs) -> list[Run]:
     ]
 
 
-def _simulate_part(case: tuple[int, list[Run]]) -> dict[str, np.ndarray]:
-    responses = [run() for run in case[1]]
+def _simulate_runs(runs: Sequence[Run]) -> Arrays:
+    responses = [run() for run in runs]
     return {
         "stress": np.array([one.stress for one in responses], np.float32),
         "residual": np.array([one.residual for one in responses], np.float32),
@@ -126,8 +82,7 @@ def _simulate_part(case: tuple[int, list[Run]]) -> dict[str, np.ndarray]:
     }
 
 
-def _write(target: Path, plan: Plan, inputs: Inputs, parts: list[dict[str, np.ndarray]]) -> None:
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+def _collect(plan: Plan, inputs: Inputs, whole: Arrays) -> tuple[Arrays, dict[str, float]]:
     stress, test_stress = np.split(whole["stress"], [plan.train])
     residual, test_residual = np.split(whole["residual"], [plan.train])
     arrays = {
@@ -137,16 +92,12 @@ def _write(target: Path, plan: Plan, inputs: Inputs, parts: list[dict[str, np.nd
         "test_stress": test_stress.reshape(plan.test, plan.sves, plan.steps, 3),
         "test_residual": test_residual.reshape(plan.test, plan.sves, plan.steps),
     }
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    write_bytes(target, content.getvalue())
     found = {
         "noise_to_signal": noise_to_signal(arrays["test_stress"]),
         "largest_residual": float(whole["residual"].max()),
         "most_newton_iterations": int(whole["newton_iterations"].max()),
     }
-    document = {"plan": plan.description(), "found": found, "versions": versions()}
-    write_bytes(target.with_suffix(".json"), (json.dumps(document, indent=2) + "\n").encode())
+    return arrays, found
 
 
 def noise_to_signal(test_stress: np.ndarray) -> float:

@@ -16,6 +16,7 @@ import pandas
 from vebnn.datasets.images.conversion import Part, Parts
 from vebnn.datasets.images.folder import image_blocks
 from vebnn.datasets.images.source import Source, all_or_none
+from vebnn.datasets.images.tables import read_columns
 
 FOLDER = "appa-real-release"
 SHAPE = (128, 128, 3)
@@ -35,8 +36,10 @@ def _read(folder: Path) -> Parts:
 
 
 def _part(release: Path, split: str) -> Part:
-    truth = pandas.read_csv(release / f"gt_avg_{split}.csv")
-    guesses = pandas.read_csv(release / f"gt_{split}.csv", usecols=["file_name", "apparent_age"])
+    truth = read_columns(
+        release / f"gt_avg_{split}.csv", "file_name", "apparent_age_avg", "apparent_age_std"
+    )
+    guesses = read_columns(release / f"gt_{split}.csv", "file_name", "apparent_age")
     paths = [release / split / f"{name}_face.jpg" for name in truth["file_name"]]
     return Part(
         image_blocks(paths, SHAPE),

@@ -12,7 +12,8 @@ import numpy as np
 
 from vebnn.datasets.images.conversion import Parts
 from vebnn.datasets.images.folder import image_blocks
-from vebnn.datasets.images.pool import Pool, hdf5_blocks, read_hdf5
+from vebnn.datasets.images.hdf5 import hdf5_pool
+from vebnn.datasets.images.pool import Pool
 from vebnn.datasets.images.shift import Shift, mark_shifted
 from vebnn.datasets.images.source import Source, all_or_none
 
@@ -35,7 +36,7 @@ def cell_hdf5(shift: Shift | None = None) -> Source:
     return Source(
         f"{HDF5} of the same place",
         lambda folder: all_or_none([folder / HDF5]),
-        lambda folder: _split(_hdf5_pool(folder / HDF5), shift),
+        lambda folder: _split(hdf5_pool(folder / HDF5, "IMGs_grey", "CellCounts"), shift),
     )
 
 
@@ -49,11 +50,6 @@ def _file_pool(folder: Path) -> Pool:
     paths = _files(folder)
     counts = [float(_NAME.sub(r"\1", path.name)) for path in paths]
     return Pool(np.array(counts), lambda rows: image_blocks([paths[row] for row in rows], SHAPE))
-
-
-def _hdf5_pool(path: Path) -> Pool:
-    (counts,) = read_hdf5(path, "CellCounts")
-    return Pool(counts.reshape(-1), lambda rows: hdf5_blocks(path, "IMGs_grey", rows))
 
 
 def _split(pool: Pool, shift: Shift | None) -> Parts:

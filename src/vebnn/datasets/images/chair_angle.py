@@ -11,7 +11,8 @@ import numpy as np
 
 from vebnn.datasets.images.cells import REPOSITORY
 from vebnn.datasets.images.conversion import Parts
-from vebnn.datasets.images.pool import Pool, hdf5_blocks, read_hdf5, split_off
+from vebnn.datasets.images.hdf5 import hdf5_pool, read_hdf5
+from vebnn.datasets.images.pool import split_off
 from vebnn.datasets.images.shift import Shift, mark_shifted
 from vebnn.datasets.images.source import Source, all_or_none
 
@@ -29,8 +30,8 @@ def chair_angles(shift: Shift | None = None) -> Source:
 
 
 def _read(path: Path, shift: Shift | None) -> Parts:
-    labels, for_training = read_hdf5(path, "labels", "indx_train")
-    pool = Pool(labels.reshape(-1), lambda rows: hdf5_blocks(path, "images", rows))
+    pool = hdf5_pool(path, "images", "labels")
+    (for_training,) = read_hdf5(path, "indx_train")
     rng = np.random.default_rng(0)
     right = (pool.y > 0) & (pool.y < 90)
     trained = np.isin(np.arange(len(right)), for_training)

@@ -1,5 +1,6 @@
 """Pictures from PNG, JPEG and TIFF files, read one at a time into one array of bytes."""
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from vebnn.datasets.images.npy import write_npy
 
 FORMATS = ("PNG", "JPEG", "TIFF")
 MAX_PIXELS = 2**26  # of one file; a few bytes can ask for more pixels than any memory holds
-BLOCK = 256  # pictures
+BLOCK = 2**24  # bytes of pictures that are read before they are written
 
 _GREY = frozenset({"1", "L", "LA"})
 _DEEP = frozenset({"I", "F", "I;16", "I;16L", "I;16B", "I;16N"})  # more than 8 bits a channel
@@ -65,15 +66,18 @@ def read_images(
         write_npy(Path(out), len(files), blocks)
         return np.load(out, mmap_mode="r")
     images = np.empty((len(files), height, width, channels), np.uint8)
-    for start, block in zip(range(0, len(files), BLOCK), blocks, strict=True):
-        images[start : start + BLOCK] = block
+    start = 0
+    for block in blocks:
+        images[start : start + len(block)] = block
+        start += len(block)
     return images
 
 
 def image_blocks(paths: Sequence[Path], shape: tuple[int, int, int]) -> Iterator[np.ndarray]:
     """Yield pictures resized to (height, width, channels), some at a time."""
-    for start in range(0, len(paths), BLOCK):
-        yield np.stack([_read(path, shape) for path in paths[start : start + BLOCK]])
+    together = max(1, BLOCK // math.prod(shape))
+    for start in range(0, len(paths), together):
+        yield np.stack([_read(path, shape) for path in paths[start : start + together]])
 
 
 def _as_size(size: int | tuple[int, int]) -> tuple[int, int]:
@@ -104,7 +108,10 @@ def _read_header(path: Path) -> _Header:
 def _read(path: Path, shape: tuple[int, int, int]) -> np.ndarray:
     height, width, channels = shape
     with _opened(path) as image:
-        picture = ImageOps.exif_transpose(image).convert("L" if channels == 1 else "RGB")
+        picture = ImageOps.exif_transpose(image)
+        if picture.mode == "P":
+            picture = picture.convert("RGBA")  # a palette may have transparent colours
+        picture = picture.convert("L" if channels == 1 else "RGB")
     if picture.size != (width, height):
         picture = picture.resize((width, height), Image.Resampling.BILINEAR)
     return np.asarray(picture).reshape(shape)
@@ -126,6 +133,8 @@ def _opened(path: Path) -> Iterator[Image.Image]:
         raise ValueError(f"The image {path} {reason}") from None
     except Image.DecompressionBombError:
         raise ValueError(f"The image {path} {_TOO_LARGE}") from None
+    except (PermissionError, MemoryError):
+        raise
     except Exception as error:  # a broken file can fail in any way
         raise ValueError(f"The image {path} is broken, or not a PNG, JPEG or TIFF file.") from error
 

@@ -18,7 +18,7 @@ _DIGITS = (
 )
 
 
-def load_images(name: str, folder: Path | None = None) -> ImageDataset:
+def load_images(name: str, folder: str | Path | None = None) -> ImageDataset:
     """Return one of the sets by name, one of ``IMAGE_DATASETS``.
 
     Args:

@@ -10,7 +10,6 @@ Departures: pictures are made smaller with antialiasing; the scripts of the pape
 from pathlib import Path
 
 import numpy as np
-import pandas
 
 from vebnn.datasets.images.conversion import Parts
 from vebnn.datasets.images.folder import image_blocks
@@ -18,6 +17,7 @@ from vebnn.datasets.images.masks import read_mask
 from vebnn.datasets.images.pool import Pool, split_off
 from vebnn.datasets.images.shift import ANOTHER_SOURCE, mark_shifted
 from vebnn.datasets.images.source import Source
+from vebnn.datasets.images.tables import read_columns
 
 FOLDER = "ham10000"
 MASKS = "HAM10000_segmentations_lesion_tschandl"
@@ -27,22 +27,15 @@ _METADATA = ("HAM10000_metadata", "HAM10000_metadata.csv")
 _PICTURES = ("", "HAM10000_images_part_1", "HAM10000_images_part_2")
 
 
-def _metadata(folder: Path) -> Path | None:
-    paths = (folder / FOLDER / name for name in _METADATA)
-    return next((path for path in paths if path.is_file()), None)
-
-
 def _files(folder: Path) -> list[Path]:
-    metadata = _metadata(folder)
-    if metadata is None:
-        return []
+    tables = [path for name in _METADATA if (path := folder / FOLDER / name).is_file()]
     pictures = [path for one in _PICTURES for path in (folder / FOLDER / one).glob("*.jpg")]
-    return [metadata, *sorted(pictures), *sorted((folder / FOLDER / MASKS).glob("*.png"))]
+    masks = (folder / FOLDER / MASKS).glob("*.png")
+    return [*tables, *sorted(pictures), *sorted(masks)] if tables else []
 
 
 def _read(folder: Path) -> Parts:
-    metadata = _metadata(folder)
-    table = pandas.read_csv(metadata, usecols=["image_id", "dataset"])
+    table = read_columns(_files(folder)[0], "image_id", "dataset")
     names = list(table["image_id"])
     paths = [_picture(folder / FOLDER, name) for name in names]
     masks = folder / FOLDER / MASKS

@@ -6,7 +6,7 @@ from math import isnan
 
 from matplotlib.figure import Figure
 
-from vebnn.bench.comparison.measures import find_metrics
+from vebnn.bench.comparison.measures import Metric, find_metrics
 from vebnn.bench.comparison.metric_sheet import metric_sheet
 from vebnn.bench.comparison.metric_table import compare
 from vebnn.bench.comparison.order import ordered_datasets, ordered_methods
@@ -21,12 +21,11 @@ from vebnn.bench.render.sheet import MISSING, Cell, Sheet, cells
 from vebnn.datasets.images import IMAGE_DATASETS
 
 APPA_REAL = "appa-real"
-# Calibrated, beside the paper's; then raw; then against the truth, where it is known.
+# Of one data set; those that no method has there are left out.
 FIELDS = (
-    *("tll", "rmse", "coverage", "interval_length", "crps"),
-    *("raw_tll", "raw_coverage", "raw_interval_length", "raw_crps"),
-    *("inside_coverage", "raw_noise_error", "raw_epistemic_coverage", "noise_error"),
-    *("epistemic_coverage", "wasserstein", "epistemic_log_likelihood", "outside_coverage", "seconds"),
+    *("crps", "raw_tll", "raw_coverage", "raw_interval_length", "raw_crps", "inside_coverage"),
+    *("raw_noise_error", "noise_error", "raw_epistemic_coverage", "epistemic_coverage"),
+    *("outside_coverage", "wasserstein", "epistemic_log_likelihood", "seconds"),
 )
 PARTS = ("epistemic", "aleatoric")
 _OF_PAPER = ("tll", "rmse", "coverage", "interval_length")
@@ -57,12 +56,38 @@ def images_sheets(results: Results) -> list[Sheet]:
     """Return all tables: the metrics, β-NLL against NLL, APPA-REAL, and what was not run."""
     appa_real = _renamed(_only(results, [APPA_REAL]), {"MVE (β-NLL=0.5)": "MVE (β-NLL)"})
     return [
-        *_metric_sheets(_without_appa_real(results), FIELDS),
+        *_metric_sheets(_without_appa_real(results), _OF_PAPER),
+        *dataset_sheets(results),
         *shift_sheets(results),
         *loss_sheets(results),
         *_titled("APPA-REAL, ", replace(appa_real, experiment=APPA_REAL), _OF_APPA_REAL),
         *([not_run_sheet(results)] if _not_run(results) else []),
     ]
+
+
+def dataset_sheets(results: Results) -> list[Sheet]:
+    """Return all other numbers: a table per data set, with the metrics that it has."""
+
+    def line(dataset: str, method: str, metrics: Sequence[Metric]) -> list[Cell]:
+        means = {m: results.scores(m.field, method, dataset).mean() for m in metrics}
+        return cells(method, *(_number(mean, m.decimals) for m, mean in means.items()))
+
+    sheets = []
+    for dataset in _datasets(results):
+        methods = _methods(_only(results, [dataset]))
+        metrics = [
+            metric
+            for metric in find_metrics(FIELDS)
+            if any(len(results.scores(metric.field, name, dataset)) for name in methods)
+        ]
+        headings = ("method", *(f"{metric.name} ({metric.arrow})" for metric in metrics))
+        lines = [line(dataset, name, metrics) for name in methods]
+        sheets.append(Sheet(f"Other numbers: {dataset}", "Means over seeds.", headings, [lines]))
+    return sheets
+
+
+def _number(mean: float, decimals: int) -> str:
+    return MISSING if isnan(mean) else f"{mean:.{decimals}f}"
 
 
 def shift_sheets(results: Results) -> list[Sheet]:
@@ -74,11 +99,11 @@ def shift_sheets(results: Results) -> list[Sheet]:
         means = [results.scores(field, method, dataset).mean() for field in fields]
         if isnan(means[-1]):
             return None
-        return cells(method, *(MISSING if isnan(mean) else f"{mean:.3g}" for mean in means))
+        return cells(method, *(_number(mean, 2) for mean in means))
 
     tables = {
         dataset: [found for method in _methods(results) if (found := line(dataset, method))]
-        for dataset in ordered_datasets(row["dataset"] for row in results.rows)
+        for dataset in _datasets(results)
     }
     caption = (
         "Means of the stds of test images inside and outside the training range, and outside over "
@@ -158,7 +183,7 @@ def _only(results: Results, datasets: Sequence[str]) -> Results:
 
 
 def _without_appa_real(results: Results) -> Results:
-    return _only(results, [row["dataset"] for row in results.rows if row["dataset"] != APPA_REAL])
+    return _only(results, [name for name in _datasets(results) if name != APPA_REAL])
 
 
 def _renamed(results: Results, names: Mapping[str, str]) -> Results:
@@ -170,15 +195,19 @@ def _methods(results: Results) -> list[str]:
     return ordered_methods(row["method"] for row in results.rows)
 
 
+def _datasets(results: Results) -> list[str]:
+    """Return the data sets that were run."""
+    return ordered_datasets(row["dataset"] for row in results.rows if "skipped" not in row)
+
+
 def _not_run(results: Results) -> list[str]:
-    run = {row["dataset"] for row in results.rows if "skipped" not in row}
-    return ordered_datasets(set(IMAGE_DATASETS) - run)
+    return ordered_datasets(set(IMAGE_DATASETS).difference(_datasets(results)))
 
 
 def _origin(results: Results) -> str:
     """Return where the rows are from, how long they took and what they share."""
     seconds = [row["seconds"] for row in results.rows if "seconds" in row]
-    took = f"{len(seconds)} fits with their predictions took {sum(seconds) / 60:.0f} minutes of a core"
+    took = f"{len(seconds)} fits with their predictions took {sum(seconds) / 60:.0f} minutes"
     settings = results.rows[0].get("settings") or {}
     shared = "\n".join(f"- {name}: `{value}`" for name, value in settings.items())
     return f"Rows: {results.origin}. {took}.\n\n{shared}".strip()

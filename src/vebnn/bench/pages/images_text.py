@@ -34,7 +34,10 @@ called MVE (β-NLL=0.5 / Ensembles) here; MVE (Ensembles) is an ensemble trained
   and σ the true noise std. *WA*: mean distance of predicted mean and noise std from the true ones.
 - *epistemic TC*: share of true means inside the predicted mean ± 1.96 epistemic stds, inside the
   training range; *outside TC* is that of all other test images.
-- *seconds*: of one fit and its predictions on one core.
+- *seconds*: of one fit and its predictions on one core, other programs beside it.
+
+The limits of noise error and epistemic coverage are for the raw columns: a factor on the total
+variance changes both parts alike.
 """
 
 FIGURES = {
@@ -48,7 +51,7 @@ Every point is a class of digits: classes have different noise. Test images insi
 not calibrated.""",
 }
 
-_ONLY = "Files of the authors are needed, which are not to be had without registration or download: "
+_ONLY = "Its files were not on the machine, and must be downloaded by hand: "
 WITHOUT_ROWS = {
     "cells": "Not asked for.",
     "cells-gap": "Not asked for.",
@@ -58,6 +61,6 @@ WITHOUT_ROWS = {
     "chair-angle-gap": f"{_ONLY}RC-49.",
     "chair-angle-tail": f"{_ONLY}RC-49.",
     "skin": f"{_ONLY}HAM10000.",
-    "aerial": f"{_ONLY}Inria aerial image labelling.",
+    "aerial": f"{_ONLY}the Inria aerial image labelling set.",
     "appa-real": f"{_ONLY}APPA-REAL.",
 }

@@ -17,5 +17,5 @@ TINY = ImagePreset(
     elbo=_TRAINING,
     num_members=2,
     num_masks=3,
-    cooperative={"residuals": "cross_fit", "num_folds": 2, "rounds": 1},
+    cooperative={"residuals": "in_sample", "rounds": 1},
 )

@@ -104,7 +104,7 @@ def paper(experiment: str = "uci", engine: str = "psgld") -> dict[str, Any]:
     """Return the paper's settings (Appendix D), for ``VeBNNRegressor(**paper("uci"))``.
 
     Args:
-      experiment: ``"toy"`` (illustrative data), ``"uci"`` or ``"plasticity"``.
+      experiment: ``"toy"`` (illustrative data), ``"uci"``, ``"plasticity"`` or ``"images"``.
       engine: name of the inference engine.
     """
     require_one_of("experiment", experiment, tuple(_EXPERIMENTS))
@@ -141,8 +141,8 @@ def paper_joint(experiment: str = "uci", engine: str | None = None) -> dict[str,
 class _Experiment(NamedTuple):
     """The paper's settings for all methods of an experiment."""
 
-    network: MLP | GRU
-    variance_network: MLP | GRU
+    network: MLP | GRU | ResNet
+    variance_network: MLP | GRU | ResNet
     training: Training
     variance_training: Training
     learning_rates: tuple[float, ...]
@@ -186,6 +186,16 @@ _EXPERIMENTS = {
         chains={"num_samples": 150, "burn_in": 500, "thinning": 10, "batch_size": 1_000},
         elbo=Training(2_000, batch_size=1_000),
         dropout_rate=0.02,  # before the outputs
+    ),
+    "images": _Experiment(
+        network=ResNet(34),
+        variance_network=ResNet(34, head=()),
+        training=Training(75, batch_size=32),
+        variance_training=Training(20, batch_size=32),
+        learning_rates=(),
+        validation_fraction=0.2,
+        chains={"num_samples": 10, "burn_in": 20, "thinning": 2, "batch_size": 32},
+        elbo=Training(75, batch_size=32),
     ),
 }
 

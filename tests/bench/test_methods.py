@@ -13,6 +13,7 @@ PAPERS = [
     "MVE (Natural)",
     "Evidential",
     "BNN-Homo (pSGLD)",
+    "MVE (β-NLL=0.5 / Ensembles)",
     "MVE (Natural / Ensembles)",
     "MVE (Natural / MC-Dropout)",
     *(

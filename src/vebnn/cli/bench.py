@@ -196,6 +196,33 @@ def bench_replicates(
     _print_sheets(replicates_sheets(results_of(rows)), out, console)
 
 
+@bench.command("images")
+def bench_images(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; the cells and rotated-digits by default.")
+    ] = "",
+    methods: Annotated[
+        str, typer.Option(help="Names of methods, or paper (the default), loss, dropout.")
+    ] = "",
+    seeds: Seeds = 1,
+    preset: Annotated[str, typer.Option(help="small (two cores) or paper (an accelerator).")] = "small",
+    folder: Annotated[
+        Path | None, typer.Option(help="Folder of the images; images in $VEBNN_DATA by default.")
+    ] = None,
+    jobs: Jobs = None,
+    out: RowsFile = Path("results/images.jsonl"),
+) -> None:
+    """Compare both uncertainties on images inside and outside the training range."""
+    from vebnn.bench.comparison.reading import results_of
+    from vebnn.bench.experiments import images
+    from vebnn.bench.pages.images import images_summary
+
+    rows = images.bench_images(
+        listed(datasets), listed(methods), seeds, out, console := Console(), preset, folder, jobs=jobs
+    )
+    _print_sheets(images_summary(results_of(rows)), out, console)
+
+
 @bench.command("plasticity")
 def bench_plasticity(
     materials: Annotated[str, typer.Option(help="1, 2 or both, separated by a comma.")] = "1",
@@ -255,7 +282,7 @@ def bench_cells(
 def bench_table(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth or plasticity."),
+        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth, images or plasticity."),
     ],
     out: Annotated[
         Path | None,
@@ -299,7 +326,8 @@ def bench_page(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Rows of vebnn bench truth, effort, replicates or uci --standard."
+            metavar="FILE...",
+            help="Rows of vebnn bench truth, effort, replicates, images or uci --standard.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],

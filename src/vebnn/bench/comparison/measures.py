@@ -66,6 +66,16 @@ _ALL = (
     Metric("noise_error", "noise error", "mean relative error of the noise std"),
     Metric("tll_gap", "TLL − truth's", "test log-likelihood minus that of the truth", "larger"),
     _target("outside_coverage", "outside TC", "coverage of the truth outside the data", 0.95, 3),
+    # Of images; unless they are raw, the variance is calibrated.
+    Metric("raw_tll", "raw TLL", "test log-likelihood before calibration", "larger"),
+    _target("raw_coverage", "raw TC", "test coverage before calibration", 0.95, 4),
+    _in_units("raw_interval_length", "raw TIL", "length of 95 % intervals before calibration", False),
+    _in_units("raw_crps", "raw CRPS", "continuous ranked probability score before calibration"),
+    _target("inside_coverage", "inside TC", "test coverage inside the training range", 0.95, 3),
+    Metric("epistemic_ratio", "epistemic ratio", "epistemic std outside over inside", "larger"),
+    Metric("aleatoric_ratio", "aleatoric ratio", "aleatoric std outside over inside", tested=False),
+    Metric("raw_noise_error", "raw noise error", "error of the noise std before calibration"),
+    _target("raw_epistemic_coverage", "raw epistemic TC", "coverage before calibration", 0.95, 3),
     Metric("r_hat", "R-hat", "convergence of the chains' predictions; 1 is best", tested=False),
 )
 METRICS = {metric.field: metric for metric in _ALL}
@@ -79,6 +89,13 @@ USUAL = {
     "truth": (
         *("mean_error", "epistemic_coverage", "noise_error", "tll_gap", "coverage"),
         *("outside_coverage", "r_hat", "seconds"),
+    ),
+    "images": (
+        *("tll", "rmse", "coverage", "interval_length", "crps", "raw_tll", "raw_coverage"),
+        *("raw_interval_length", "raw_crps", "inside_coverage", "epistemic_ratio"),
+        *("aleatoric_ratio", "raw_noise_error", "raw_epistemic_coverage", "noise_error"),
+        *("wasserstein", "epistemic_coverage", "epistemic_log_likelihood"),
+        *("epistemic_interval_length", "seconds"),
     ),
     "replicates": (
         *("noise_ratio", "noise_rank", "epistemic_coverage", "coverage", "tll", "rmse"),

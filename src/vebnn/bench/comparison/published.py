@@ -1,7 +1,9 @@
 """The numbers of the paper's tables, from ``published.json`` beside this file.
 
 Every table has its label in the paper, its experiment and the field of its metric. Numbers are copied
-as printed: the std of 1.1927 for the RMSE of MVE (Ensembles) on Carbon is the paper's.
+as printed: the std of 1.1927 for the RMSE of MVE (Ensembles) on Carbon is the paper's. Methods have
+the names of :mod:`vebnn.bench.methods`: the image tables' MVE (Ensembles) was trained by β-NLL with
+β = 0.5, and is ``"MVE (β-NLL=0.5 / Ensembles)"`` here.
 """
 
 import json
@@ -25,7 +27,8 @@ def published(field: str, method: str, dataset: str, experiment: str = "uci") ->
       field: of the metric, such as ``"tll"``, ``"rmse"``, ``"coverage"`` or ``"interval_length"``.
       method: the paper's name, as in :mod:`vebnn.bench.methods`.
       dataset: such as ``"wine-red"``, ``"cells-gap"`` or ``"50 paths"``.
-      experiment: ``"uci"``, ``"images"``, ``"appa-real"``, ``"plasticity"`` or ``"plasticity · loss"``.
+      experiment: ``"uci"``, ``"images"``, ``"images · loss"``, ``"appa-real"``, ``"plasticity"`` or
+        ``"plasticity · loss"``.
     """
     cell = _values(field, experiment).get(method, {}).get(dataset)
     return None if cell is None else Published(*cell)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.pages.effort import effort_page
+from vebnn.bench.pages.images import images_page
 from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.replicates import replicates_page
 from vebnn.bench.pages.standard_splits import standard_splits_page
@@ -16,6 +17,7 @@ from vebnn.serialization.files import write_bytes
 PAGES: dict[str, Callable[[Results], Page]] = {
     "truth": truth_page,
     "replicates": replicates_page,
+    "images": images_page,
     "uci standard": standard_splits_page,
     "effort": lambda results: effort_page(results.rows),
 }

@@ -106,7 +106,7 @@ def test_commands_in_a_pickle_are_not_run(
     table.at[0, "label"] = Evil(function, *filled)
     for content in (Evil(function, *filled), table):
         path = write(tmp_path / "evil.pickle", content, protocol)
-        with pytest.raises(ValueError, match=r"asks for .*, which a table") as caught:
+        with pytest.raises(ValueError, match=r"asks for .*, which a pickled") as caught:
             read_frame(path)
         assert "nothing in it was executed" in str(caught.value)
         assert protocol == 2 or f"{name}, which" in str(caught.value)

@@ -20,7 +20,9 @@ _DEEP = frozenset({"I", "F", "I;16", "I;16L", "I;16B", "I;16N"})  # more than 8 
 _ORIENTATION = 0x0112  # of Exif; from 5 on, height and width are exchanged
 
 
-class _Header(NamedTuple):
+class ImageHeader(NamedTuple):
+    """What the head of a file says of its picture."""
+
     size: tuple[int, int]  # height, width
     grey: bool
 
@@ -49,7 +51,7 @@ def read_images(
     files = [Path(path) for path in paths]
     if not files:
         raise ValueError("The `paths` must name at least one image. Got none.")
-    headers = [_read_header(path) for path in files]
+    headers = [read_header(path) for path in files]
     height, width = _common_size(files, headers) if size is None else _as_size(size)
     channels = 1 if all(header.grey for header in headers) else 3
     blocks = _blocks(files, (height, width, channels))
@@ -69,7 +71,7 @@ def _as_size(size: int | tuple[int, int]) -> tuple[int, int]:
     return height, width
 
 
-def _common_size(paths: list[Path], headers: list[_Header]) -> tuple[int, int]:
+def _common_size(paths: list[Path], headers: list[ImageHeader]) -> tuple[int, int]:
     height, width = headers[0].size
     for path, header in zip(paths, headers, strict=True):
         if header.size != (height, width):
@@ -88,11 +90,12 @@ def _blocks(paths: list[Path], shape: tuple[int, int, int]) -> Iterator[np.ndarr
 def _open(path: Path) -> Image.Image:
     """Open a file and read its header; the pixels are decoded later."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # `_read_header` is stricter
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # `read_header` is stricter
         return Image.open(path, formats=FORMATS)
 
 
-def _read_header(path: Path) -> _Header:
+def read_header(path: Path) -> ImageHeader:
+    """Read size and colours of a picture without decoding it; refuse what :func:`read_images` does."""
     if not path.is_file():
         raise FileNotFoundError(f"The image {path} does not exist.")
     try:
@@ -112,7 +115,7 @@ def _read_header(path: Path) -> _Header:
         )
     if frames > 1:
         raise ValueError(f"The image {path} has {frames} pages: save each page as a file of its own.")
-    return _Header((width, height) if turned else (height, width), mode in _GREY)
+    return ImageHeader((width, height) if turned else (height, width), mode in _GREY)
 
 
 def _read(path: Path, shape: tuple[int, int, int]) -> np.ndarray:

@@ -34,6 +34,7 @@ WITH_EXAMPLES = [
     "docs/calibration.md",
     "docs/engines.md",
     "docs/faq.md",
+    "docs/image-data.md",
     "docs/mixture.md",
     "docs/plasticity-data.md",
     "docs/relevance.md",

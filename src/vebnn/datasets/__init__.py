@@ -1,1 +1,1 @@
-"""Data sets by name: toy problems, UCI regression, stress of composites."""
+"""Data sets by name: toy problems, UCI regression, stress of composites, images."""

@@ -129,6 +129,18 @@ def test_more_digits_than_there_are(digits: Path) -> None:
         rotated_digits(digits, num_validation=40, num_test=101)
 
 
+def test_a_damaged_file(tmp_path: Path) -> None:
+    path = tmp_path / "mnist-digits.npz"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(
+        ValueError, match=r"mnist-digits.npz must be an .npz file with the arrays train"
+    ):
+        rotated_digits(path)
+    np.savez(path, train_images=np.zeros((2, 28, 28), np.uint8))
+    with pytest.raises(ValueError, match="test_labels: save MNIST's digits again"):
+        rotated_digits(path)
+
+
 def test_the_real_digits() -> None:
     folder = Path(os.environ.get("VEBNN_DATA", ""), "images")
     if not (folder / "mnist-digits.npz").is_file():

@@ -5,7 +5,7 @@ made again when a source has changed.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,11 +68,23 @@ def _stamp(files: Sequence[Path]) -> str:
 
 
 def _write(folder: Path, split: str, part: Part) -> None:
-    write_npy(folder / f"{split}_x.npy", len(part.y), part.blocks)
+    if not len(part.y):
+        raise ValueError(f"The files have too few images: none is left for {split}.")
+    write_npy(folder / f"{split}_x.npy", len(part.y), _checked(part.blocks))
     for field in Images._fields[1:]:
         if (values := getattr(part, field)) is not None:
             dtype = bool if field == "shifted" else np.float64
             np.save(folder / f"{split}_{field}.npy", np.asarray(values, dtype))
+
+
+def _checked(blocks: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    for block in blocks:
+        if block.dtype != np.uint8 or block.ndim != 4:
+            raise ValueError(
+                f"Images must be bytes (n, height, width, channels). Got {block.dtype} of shape "
+                f"{block.shape}."
+            )
+        yield block
 
 
 def _load(folder: Path, split: str) -> Images:

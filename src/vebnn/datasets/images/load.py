@@ -18,7 +18,7 @@ _DIGITS = (
 )
 
 
-def load_images(name: str, folder: Path | None = None) -> ImageDataset:
+def load_images(name: str, folder: str | Path | None = None) -> ImageDataset:
     """Return one of the sets by name, one of ``IMAGE_DATASETS``.
 
     Args:
@@ -37,8 +37,9 @@ def load_images(name: str, folder: Path | None = None) -> ImageDataset:
         if (found := _load(name, place)) is not None:
             return found
         where = f"{place} does not hold them: save there"
-    words = [_DIGITS] if name == ROTATED_DIGITS else [source.words for source in SOURCES[name]]
-    raise FileNotFoundError(f"The {name} images were not found, because {where} {', or '.join(words)}.")
+    sources = [_DIGITS] if name == ROTATED_DIGITS else [source.words for source in SOURCES[name]]
+    words = ", or ".join(sources).replace("FOLDER", str(place or f"${FOLDER_VARIABLE}/images"))
+    raise FileNotFoundError(f"The {name} images were not found, because {where} {words}.")
 
 
 def _load(name: str, folder: Path) -> ImageDataset | None:

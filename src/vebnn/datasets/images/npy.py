@@ -18,6 +18,7 @@ def write_npy(path: Path, num_rows: int, blocks: Iterable[np.ndarray]) -> None:
       num_rows: the rows of all blocks.
       blocks: arrays (rows, ...) with the same shape but for the rows, and the same dtype.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path), temporary(path, lambda new: new.touch(exist_ok=False)) as new:
         with new.open("wb") as file:
             written = 0

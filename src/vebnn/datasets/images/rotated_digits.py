@@ -19,9 +19,11 @@ import numpy as np
 from scipy import ndimage
 
 from vebnn.core.arguments import require_whole
+from vebnn.datasets.images.npz import read_npz
 from vebnn.datasets.images.types import ImageDataset, Images
 
 FILE = "mnist-digits.npz"
+KEYS = ("train_images", "train_labels", "test_images", "test_labels")
 SIDE = 32  # pixels; the corners of a turned digit need more than 28
 LARGEST_ANGLE = 45.0  # of training
 LARGEST_TEST_ANGLE = 90.0
@@ -35,7 +37,7 @@ def noise_std(digits: np.ndarray) -> np.ndarray:
 
 
 def rotated_digits(
-    path: Path,
+    path: str | Path,
     num_train: int | None = None,
     num_validation: int = NUM_VALIDATION,
     num_test: int | None = None,
@@ -56,17 +58,16 @@ def rotated_digits(
     """
     require_whole("num_validation", num_validation, 1)
     rng = np.random.default_rng(seed)
-    with np.load(path) as file:
-        images, labels = file["train_images"], file["train_labels"]
-        test_images, test_labels = file["test_images"], file["test_labels"]
+    images, labels, test_images, test_labels = read_npz(Path(path), KEYS, "save MNIST's digits again")
     known = rng.permutation(np.flatnonzero(~np.isin(labels, UNSEEN)))
     num_train = _at_most("num_train", num_train, len(known) - num_validation)
     num_test = _at_most("num_test", num_test, len(test_labels))
     train, validation = known[:num_train], known[num_train : num_train + num_validation]
     drawn = rng.permutation(len(test_labels))[:num_test]
     unseen = np.isin(test_labels[drawn], UNSEEN)
-    test = np.concatenate([drawn[~unseen], drawn[~unseen], drawn[unseen]])
-    further = np.arange(len(test)) // max((~unseen).sum(), 1) == 1
+    groups = drawn[~unseen], drawn[~unseen], drawn[unseen]
+    test = np.concatenate(groups)
+    further = np.repeat([False, True, False], [len(group) for group in groups])
     shifted = further | np.isin(test_labels[test], UNSEEN)
 
     def observe(images: np.ndarray, labels: np.ndarray, further: np.ndarray) -> Images:

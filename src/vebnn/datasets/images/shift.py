@@ -29,11 +29,18 @@ CHAIR_TAIL = Shift(lambda y: (y > 15) & (y < 75))
 ANOTHER_SOURCE = Shift(lambda y: np.zeros(len(y), bool))  # every test picture is from elsewhere
 
 
+def mark_shifted(parts: Parts, shift: Shift | None) -> Parts:
+    """Mark the test pictures that are outside the training distribution; nothing without a shift."""
+    if shift is None:
+        return parts
+    return parts._replace(test=parts.test._replace(shifted=shift.outside(parts.test.y)))
+
+
 def keep_inside(base: ImageDataset, shift: Shift) -> Parts:
     """Return a base set without the training and validation pictures outside; the test set stays."""
     train, validation = (_part(part, shift.inside(part.y)) for part in (base.train, base.validation))
     test = _part(base.test, np.ones(len(base.test.y), bool))
-    return Parts(train, validation, test._replace(shifted=shift.outside(base.test.y)))
+    return mark_shifted(Parts(train, validation, test), shift)
 
 
 def _part(images: Images, kept: np.ndarray) -> Part:

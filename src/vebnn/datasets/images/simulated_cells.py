@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
-
-from vebnn.datasets.images.conversion import SPLITS, Part, Parts
-from vebnn.datasets.images.prepared import channels_last
+from vebnn.datasets.images.conversion import SPLITS, Parts
+from vebnn.datasets.images.npz import read_npz
 from vebnn.datasets.images.source import Source, all_or_none
+from vebnn.datasets.images.whole_arrays import part_of_arrays
 
 FILE = "cells.npz"
 
@@ -14,17 +13,9 @@ FILE = "cells.npz"
 def _read(folder: Path) -> Parts:
     path = folder / FILE
     keys = [f"{split}_{kind}" for split in SPLITS for kind in ("images", "counts")]
-    with np.load(path) as file:
-        if missing := [key for key in keys if key not in file]:
-            raise ValueError(
-                f"The file {path} must hold the arrays {', '.join(keys)}. It lacks "
-                f"{', '.join(missing)}: make it again with `vebnn simulate cells --out {folder}`."
-            )
-        arrays = {key: file[key] for key in keys}
-    parts = (
-        Part([channels_last(arrays[f"{split}_images"])], arrays[f"{split}_counts"]) for split in SPLITS
-    )
-    return Parts(*parts)
+    way_out = f"make it again with `vebnn simulate cells --out {folder}`"
+    arrays = iter(read_npz(path, keys, way_out))
+    return Parts(*(part_of_arrays(path, next(arrays), next(arrays)) for _ in SPLITS))
 
 
 SIMULATED_CELLS = Source(

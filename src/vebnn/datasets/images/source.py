@@ -10,7 +10,7 @@ from vebnn.datasets.images.conversion import Parts
 class Source(NamedTuple):
     """Files of one kind."""
 
-    words: str  # which files, and where they are from or how to make them
+    words: str  # which files, and where they are from or how to make them in FOLDER
     files: Callable[[Path], list[Path]]  # the files in a folder; none unless all are there
     read: Callable[[Path], Parts]  # reads them
 

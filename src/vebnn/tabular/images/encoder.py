@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-import numpy as np
 import pandas
 
 from vebnn.tabular.encoded import EncodedTable, Encoder, check_names
@@ -107,9 +106,8 @@ class ImageEncoder(Encoder):
             notices.insert(0, f"{self.column.name}: {resized}.")
         from vebnn.datasets.images.folder import read_images
 
-        pixels = read_images(paths, size=wanted)
-        # Grey images have one channel, and are repeated for a model of colour images.
-        pixels = np.broadcast_to(pixels, (*pixels.shape[:-1], self.column.channels))
+        # Grey images are repeated for a model of colour images.
+        pixels = read_images(paths, size=wanted, channels=self.column.channels)
         return EncodedTable(self, frame, pixels, tuple(notices))
 
     def _refuse_colours(self, paths: Sequence[Path], headers: "Sequence[ImageHeader]") -> None:

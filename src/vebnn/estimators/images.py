@@ -57,4 +57,3 @@ class ImageLengths(NamedTuple):
     def training(self, name: str) -> Training:
         """Return the training that is an argument of this name."""
         return self.variance_training if name == "variance_training" else self.mean_training
-

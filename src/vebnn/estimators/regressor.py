@@ -38,7 +38,7 @@ from vebnn.estimators.rows import (
     rows_that_count,
     snapshot,
 )
-from vebnn.inference import Engine
+from vebnn.inference import Engine, LastLayer
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -66,6 +66,7 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
     variance_network: Any = None
     weight_decay: float = 1e-6
     prior_precision: float = 1.0
+    last_layer: bool = False
     validation_fraction: float = 0.2
     random_state: Any = None
     verbose: int = 0
@@ -352,9 +353,9 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
     def _engine(self, num_rows: int) -> Engine:
         engine = engine_of("inference", self.inference, num_rows)
         images = self._image_lengths(num_rows)
-        if images is None or isinstance(self.inference, Engine):
-            return engine
-        return images.engine(type(engine))
+        if images is not None and not isinstance(self.inference, Engine):
+            engine = images.engine(type(engine))
+        return LastLayer(engine) if self.last_layer else engine
 
     def _image_lengths(self, num_rows: int) -> ImageLengths | None:
         """Return lengths that follow the cost of the network, once inputs are known to be images."""

@@ -11,12 +11,11 @@ from vebnn.estimators.images import NUM_FOLDS as IMAGE_FOLDS
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, relevance_of
 from vebnn.inference import Engine
-from vebnn.inference.continuing import MOST_CONTINUATIONS
+from vebnn.inference.continuing import MOST_CONTINUATIONS as MOST_CONTINUED
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
-
 
 NUM_FOLDS = 5
 
@@ -68,6 +67,8 @@ class VeBNNRegressor(Regressor):
       variance_training: as ``mean_training``, of a variance network that is trained.
       weight_decay: L2 factor of Step 1.
       prior_precision: precision κ of the prior N(0, 1/κ) on the Bayesian network's weights.
+      last_layer: explore the posterior of the network's head alone, on the features of the mean
+        network: cheap, for networks with the parts ``features`` and ``head``, such as ``ResNet``.
       validation_fraction: share of the rows that stops Step 1 early, unless ``fit`` is given
         ``X_val`` and ``y_val``.
       refit: train Step 1 again on all rows for the best number of epochs.
@@ -116,6 +117,11 @@ class VeBNNRegressor(Regressor):
         engine, images = self._engine(num_rows), self._image_lengths(num_rows) is not None
         # For images, posterior residuals would need long chains of costly networks.
         residuals = self.residuals or ("cross_fit" if images else None)
+        if self.last_layer and residuals == "posterior":
+            raise ValueError(
+                'The `residuals` of last_layer=True must be "cross_fit" or "in_sample", because its '
+                'draws share all layers but the last. Got "posterior".'
+            )
         default = default_rounds(engine, residuals)
         num_folds = self.num_folds or (IMAGE_FOLDS if images else NUM_FOLDS)
         rounds = default.rounds if self.rounds is None else self.rounds
@@ -146,8 +152,8 @@ class VeBNNRegressor(Regressor):
             choose_round=choose_round,
             variance_loss=variance_loss,
             learning_rates=require_rates(self.learning_rates),
-            # The lengths of a configured engine are the user's choice.
-            most_continuations=0 if images or isinstance(self.inference, Engine) else MOST_CONTINUATIONS,
+            # The lengths of a configured engine are the user's choice; chains for images are costly.
+            most_continuations=0 if images or isinstance(self.inference, Engine) else MOST_CONTINUED,
         )
 
     def _publish(self) -> None:

@@ -8,6 +8,7 @@ from vebnn.inference.bbb import BayesByBackprop
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.ensemble import Ensemble
 from vebnn.inference.laplace import Laplace
+from vebnn.inference.last_layer import LastLayer
 from vebnn.inference.map import MAP
 from vebnn.inference.mc_dropout import MCDropout
 from vebnn.inference.mclmc import MCLMC
@@ -45,6 +46,7 @@ __all__ = [
     "Engine",
     "Ensemble",
     "Laplace",
+    "LastLayer",
     "MCDropout",
     "Posterior",
     "Problem",

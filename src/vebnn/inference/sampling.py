@@ -23,6 +23,7 @@ from vebnn.training import (
     replicate,
 )
 from vebnn.training.batches import NO_ROW, batch_shape, fetch, shuffled_batches, with_spare_rows
+from vebnn.training.fleet import key_of_share, mean_of_shares, share_of, shares_of
 from vebnn.training.loop import raise_if_failed
 
 
@@ -103,6 +104,7 @@ class _Advance(eqx.Module):
     objective: Objective
     sampler: ChainSampler
     like: Params  # shapes to unravel the flat vector into
+    shares: int  # devices
 
     def __call__(
         self, shared: tuple[AnyDataset, Array, Array], run: tuple[ChainState, Array]
@@ -115,13 +117,16 @@ class _Advance(eqx.Module):
         _, unravel = ravel_pytree(self.like)
 
         def potential(flat: Array, batch: AnyDataset, key: Key) -> Array:
-            return self.objective(unravel(flat), batch, num_batches, key)
+            # A share of a batch stands for as many: their mean is that of the batch.
+            return self.objective(unravel(flat), batch, num_batches * self.shares, key)
 
         def step(carry: Any, inputs: Any) -> Any:
             state, step_size = carry
             batch, key_batch, key_noise = inputs
-            rows_now = fetch(data, batch)
-            value, gradient = jax.value_and_grad(potential)(state.position, rows_now, key_batch)
+            batch = fetch(data, share_of(batch, self.shares))
+            key_share = key_of_share(key_batch, self.shares)
+            found = jax.value_and_grad(potential)(state.position, batch, key_share)
+            value, gradient = mean_of_shares(found, self.shares)
             return (sampler.step(key_noise, state, gradient, step_size), step_size), value
 
         def epoch(state: ChainState) -> ChainState:
@@ -165,17 +170,19 @@ def sample_chains(
     """
     total = sampler.burn_in + sampler.thinning * sampler.num_samples
     like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
-    advance_chain = _Advance(problem.objective, sampler, like)
+    shares = shares_of(problem.data.x, sampler.num_chains)
+    advance_chain = _Advance(problem.objective, sampler, like, shares)
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
-    data = replicate(with_spare_rows(problem.data), sampler.num_chains)
+    data = replicate(with_spare_rows(problem.data), sampler.num_chains, shares=shares)
     # An input of the program, so that another step size needs no compilation.
     size = sampler.step_size if step_size is None else step_size
     require_number("step_size", size, 0, np.inf)
     first_step_size = np.float32(size)
 
     def advance(state: ChainState, until: int) -> ChainState:
-        return map_runs(advance_chain, (data, np.int32(until), first_step_size), (state, rows))
+        shared = (data, np.int32(until), first_step_size)
+        return map_runs(advance_chain, shared, (state, rows), shares=shares)
 
     def position(state: ChainState) -> int:
         failed = (np.asarray(state.failed_step) >= 0).any()

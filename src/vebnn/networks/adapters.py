@@ -64,6 +64,15 @@ class _Keyed(eqx.Module):
         module = eqx.nn.inference_mode(self.module) if key is None else self.module
         return module(x, key=key)
 
+    @property
+    def head(self) -> Callable:
+        """The module's head, if it has one."""
+        return self.module.head  # type: ignore[attr-defined]
+
+    def features(self, x: Array) -> Array:
+        """Map one example to what the head sees."""
+        return self.module.features(x)  # type: ignore[attr-defined]
+
 
 @dataclass(frozen=True)
 class FromPair:

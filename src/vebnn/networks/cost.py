@@ -26,4 +26,6 @@ def forward_operations(network: Any, in_shape: tuple[int, ...], out_size: int) -
         return eqx.combine(arrays, rest)(x)
 
     lowered = jax.jit(apply).lower(shapes, jax.ShapeDtypeStruct(in_shape, jnp.float32))
-    return float(lowered.cost_analysis()["flops"])
+    found = lowered.cost_analysis()
+    assert found is not None  # all compilers of JAX know it
+    return float(found["flops"])

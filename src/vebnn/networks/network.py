@@ -49,14 +49,28 @@ class Network:
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is off. Bytes become floats."""
-        if x.dtype == jnp.uint8:
-            x = (x.astype(jnp.float32) - BYTE_CENTRE) / BYTE_SCALE
-        return eqx.combine(self.weights, self.structure.module)(x, key=key)
+        return self.module(_floats(x), key=key)
+
+    @property
+    def module(self) -> Module:
+        """Weights and structure together."""
+        return eqx.combine(self.weights, self.structure.module)
 
     @property
     def input_scales(self) -> Array | None:
         """Learned prior scale of each input, ``(..., inputs)``; None if the network has none."""
-        return getattr(eqx.combine(self.weights, self.structure.module), "input_scales", None)
+        return getattr(self.module, "input_scales", None)
+
+    def features(self, x: Array) -> Array:
+        """Map one example to what the head sees."""
+        return self.module.features(_floats(x))
+
+    @property
+    def head(self) -> "Network | None":
+        """The part behind the features, a network of its own; None if there is no such part."""
+        if not (hasattr(self.module, "features") and hasattr(self.module, "head")):
+            return None
+        return Network(self.weights.head, Structure(self.structure.module.head))
 
     def tree_flatten_with_keys(self) -> tuple[tuple, Structure]:
         """Split into weights and structure, for JAX."""
@@ -66,6 +80,10 @@ class Network:
     def tree_unflatten(cls, structure: Structure, children: tuple[Params]) -> "Network":
         """Put weights and structure together, for JAX."""
         return cls(*children, structure)
+
+
+def _floats(x: Array) -> Array:
+    return (x.astype(jnp.float32) - BYTE_CENTRE) / BYTE_SCALE if x.dtype == jnp.uint8 else x
 
 
 def build_networks(

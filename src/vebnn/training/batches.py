@@ -122,9 +122,7 @@ def _hash(value: Array, word: Array) -> Array:
     return mixed ^ (mixed >> 16)
 
 
-def shuffled_batches(
-    key: Key, data: SomeDataset, rows: Array, batch_size: int
-) -> SomeDataset | Array:
+def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) -> SomeDataset | Array:
     """Deal the rows into mini-batches, to be scanned and passed to :func:`fetch`.
 
     Narrow rows are gathered once, leaves of shape ``(batches, batch rows, ...)``, so that the steps of

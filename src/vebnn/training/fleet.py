@@ -4,6 +4,9 @@ Ensemble members, chains, seeds, learning rates, data splits and cross-fit folds
 leading axis of their arrays. ``shard_map`` distributes it over the devices. Within a device runs follow
 one another on a CPU, where that is as fast as ``vmap`` and a finished run costs nothing; on an
 accelerator they are vectorised.
+
+Where there are more devices than runs, several devices can share a run: each takes a part of every
+batch (:func:`share_of`), and their gradients are averaged (:func:`mean_of_shares`).
 """
 
 from collections.abc import Callable
@@ -16,28 +19,33 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from vebnn.core.blocks import is_wide
+from vebnn.core.types import Array, Key
+from vebnn.training.batches import NO_ROW
+
 Tree = TypeVar("Tree")
-_AXIS = "runs"
+_AXIS, _SHARES = "runs", "shares"
 
 
-def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any) -> Tree:
+def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any, *, shares: int = 1) -> Tree:
     """Return ``function(shared, run)`` for every run, stacked.
 
     Args:
       function: a pure function, or an Equinox module; it is compiled once per set of shapes.
       shared: pytree that all runs have in common.
       runs: pytree whose array leaves have the runs as leading axis.
+      shares: devices that share each run; see :func:`shares_of`.
     """
     num_runs = jax.tree.leaves(runs)[0].shape[0]
     num_devices = _devices_for(num_runs)
     even = -(-num_runs // num_devices) * num_devices
-    mesh = _mesh(num_devices)
+    mesh = _mesh(num_devices, shares)
     # Every device needs the same number of runs: the last run is repeated.
     runs = _resized(runs, even) if even > num_runs else runs
     # Sharded like the results: otherwise the second call in a loop compiles again.
     runs = jax.device_put(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
-    compiled = _compiled(all_busy=num_devices == jax.local_device_count())
-    results = compiled(function, replicate(shared, num_runs), runs, mesh)
+    compiled = _compiled(all_busy=num_devices * shares == jax.local_device_count())
+    results = compiled(function, replicate(shared, num_runs, shares=shares), runs, mesh)
     return _resized(results, num_runs) if even > num_runs else results
 
 
@@ -50,9 +58,33 @@ def _resized(runs: Tree, size: int) -> Tree:
     return jax.tree.map(lambda leaf: leaf[jnp.minimum(jnp.arange(size), leaf.shape[0] - 1)], runs)
 
 
-def replicate(shared: Tree, num_runs: int) -> Tree:
+def shares_of(x: Array, num_runs: int) -> int:
+    """Return how many devices share a run: several only if there are enough, and rows are wide."""
+    return max(1, jax.local_device_count() // num_runs) if is_wide(x) else 1
+
+
+def share_of(rows: Array, shares: int) -> Array:
+    """Return this device's share of the row numbers of a batch, inside a run."""
+    if shares == 1:
+        return rows
+    spare = -len(rows) % shares
+    parts = jnp.pad(rows, (0, spare), constant_values=NO_ROW).reshape(shares, -1)
+    return parts[jax.lax.axis_index(_SHARES)]
+
+
+def key_of_share(key: Key, shares: int) -> Key:
+    """Return this device's own key, inside a run, for the dropout of its share of a batch."""
+    return key if shares == 1 else jax.random.fold_in(key, jax.lax.axis_index(_SHARES))
+
+
+def mean_of_shares(tree: Tree, shares: int) -> Tree:
+    """Return the mean over the devices that share a run, inside it."""
+    return tree if shares == 1 else jax.lax.pmean(tree, _SHARES)
+
+
+def replicate(shared: Tree, num_runs: int, *, shares: int = 1) -> Tree:
     """Copy shared data to every device; call it once before a loop over ``map_runs``."""
-    mesh = _mesh(_devices_for(num_runs))
+    mesh = _mesh(_devices_for(num_runs), shares)
     arrays, rest = eqx.partition(shared, eqx.is_array)
     return eqx.combine(jax.device_put(arrays, NamedSharding(mesh, PartitionSpec())), rest)
 
@@ -68,8 +100,11 @@ def _devices_for(num_runs: int) -> int:
     return -(-num_runs // most_on_one)
 
 
-def _mesh(num_devices: int) -> Mesh:
-    return Mesh(np.asarray(jax.local_devices()[:num_devices]), (_AXIS,))
+def _mesh(num_devices: int, shares: int = 1) -> Mesh:
+    devices = np.asarray(jax.local_devices()[: num_devices * shares])
+    if shares == 1:
+        return Mesh(devices, (_AXIS,))
+    return Mesh(devices.reshape(num_devices, shares), (_AXIS, _SHARES))
 
 
 @cache

@@ -22,7 +22,15 @@ from vebnn.training.batches import (
     take,
     with_spare_rows,
 )
-from vebnn.training.fleet import gather, map_runs, replicate
+from vebnn.training.fleet import (
+    gather,
+    key_of_share,
+    map_runs,
+    mean_of_shares,
+    replicate,
+    share_of,
+    shares_of,
+)
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.stage import SILENT, Stage
 
@@ -123,6 +131,7 @@ class _Advance(eqx.Module):
     batch_size: int
     patience: int | None
     tolerance: float
+    shares: int  # devices
 
     def __call__(self, shared: tuple[AnyDataset, Array], run: Run) -> TrainState:
         data, until = shared
@@ -136,12 +145,16 @@ class _Advance(eqx.Module):
         optimiser = optax.scale_by_adam()
 
         def loss(flat: Array, batch: AnyDataset, key: Key) -> Array:
-            return scale * objective(unravel(flat), batch, num_batches, key)
+            # A share of a batch stands for as many: their mean is that of the batch.
+            return scale * objective(unravel(flat), batch, num_batches * self.shares, key)
 
         def step(carry: Any, inputs: Any) -> Any:
             flat, optimiser_state = carry
             batch, key_batch = inputs
-            value, gradient = jax.value_and_grad(loss)(flat, fetch(data, batch), key_batch)
+            batch = fetch(data, share_of(batch, self.shares))
+            key_share = key_of_share(key_batch, self.shares)
+            found = jax.value_and_grad(loss)(flat, batch, key_share)
+            value, gradient = mean_of_shares(found, self.shares)
             update, optimiser_state = optimiser.update(gradient, optimiser_state)
             return (flat - run.learning_rate * update, optimiser_state), value
 
@@ -220,8 +233,9 @@ def train(
     num_runs = train_rows.shape[0]
     watched = watch_rows is not None
     monitor = monitor or NegativeLogLikelihood(objective.log_likelihood)
+    shares = shares_of(data.x, num_runs)
     advance_run = _Advance(
-        objective, monitor, watched, settings.batch_size, settings.patience, settings.tolerance
+        objective, monitor, watched, settings.batch_size, settings.patience, settings.tolerance, shares
     )
     limits = np.full(num_runs, settings.num_epochs, np.int32)
     limits = limits if num_epochs is None else np.asarray(num_epochs)
@@ -229,12 +243,12 @@ def train(
     rates = rates if learning_rate is None else np.asarray(learning_rate)
     watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
 
-    data = replicate(with_spare_rows(data), num_runs)
+    data = replicate(with_spare_rows(data), num_runs, shares=shares)
     own = jax.tree.map(lambda _: None, objective) if own is None else own
 
     def advance(state: TrainState, until: int) -> TrainState:
         runs = Run(state, rates, limits, train_rows, watch_rows, own)
-        return map_runs(advance_run, (data, np.int32(until)), runs)
+        return map_runs(advance_run, (data, np.int32(until)), runs, shares=shares)
 
     def position(state: TrainState) -> int:
         epoch = np.asarray(state.epoch)

@@ -97,7 +97,9 @@ class _MarginalLikelihood(eqx.Module):
 
     def __call__(self, network: Network, data: ResidualDataset) -> Array:
         known = self.observed.known_variance
-        variance = self.head.variance(apply_to_rows(network, self.observed.x, None)) * self.scale + known
+        variance = (
+            self.head.variance(apply_to_rows(network, self.observed.x, None)) * self.scale + known
+        )
         observed = NoisyDataset(*self.observed[:3], variance)
         each = jax.lax.map(lambda one: log_likelihood(one, observed), self.outputs)
         return -log_mean_exp(each) / jnp.sum(self.observed.weight)

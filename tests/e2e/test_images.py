@@ -78,7 +78,7 @@ def test_evaluate_knows_the_images_it_was_trained_on(call, here: Path) -> None:
     )
     assert (found["trained_on"], found["scored"], found["fresh"]) == (32, 8, True)
     scores = TableModel.load(here / "discs.model").facts.scores
-    # The fit was compiled in another way.
+    # Blocks of other sizes are added up in another order.
     assert found["scores"][0]["rmse"] == pytest.approx(scores[0].rmse, rel=1e-4)
 
 

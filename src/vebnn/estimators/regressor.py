@@ -2,11 +2,11 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import jax
 import numpy as np
@@ -17,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from vebnn.calibration import CALIBRATIONS, learn
 from vebnn.calibration import calibrated as apply_calibration
-from vebnn.core.arguments import require_number, require_one_of
+from vebnn.core.arguments import require_one_of
 from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
-from vebnn.estimators.engines import engine_of
-from vebnn.estimators.images import ImageLengths
+from vebnn.estimators.arguments import Arguments
 from vebnn.estimators.preprocessing import (
     Standardiser,
     entry_weight,
@@ -38,7 +37,6 @@ from vebnn.estimators.rows import (
     rows_that_count,
     snapshot,
 )
-from vebnn.inference import Engine, LastLayer
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -47,17 +45,14 @@ from vebnn.inference.diagnostics import (
     to_arviz,
 )
 from vebnn.prediction import Components, Prediction, Spread
-from vebnn.presets import DEFAULT_TRAININGS, default_network, default_variance_network
 from vebnn.strategies.contract import Fitted, Rows, Strategy
-from vebnn.training import Observer, Stage, Training
+from vebnn.training import Observer, Stage
 from vebnn.training.checkpoint import Checkpoint, fingerprint
 from vebnn.training.progress import Observers, Progress
 
-Settings = TypeVar("Settings", bound=Strategy)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Regressor(RegressorMixin, ArrayChecks, ABC):
+class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
     """Abstract: a regressor that is fitted in standardised units and predicts in the user's.
 
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
@@ -317,52 +312,6 @@ class Regressor(RegressorMixin, ArrayChecks, ABC):
 
     def _check_data(self, data: Dataset) -> None:
         """Refuse data that do not suit the arguments, before any training."""
-
-    def _check_common(self, *trainings: str) -> None:
-        """Check the arguments that all estimators have, and the named trainings."""
-        require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
-        require_number("prior_precision", self.prior_precision, 0, np.inf)
-        require_number("validation_fraction", self.validation_fraction, 0, 1)
-        for name in trainings:
-            value = getattr(self, name)
-            if not (value is None or isinstance(value, Training)):
-                raise ValueError(f"The `{name}` must be a Training(...) or None. Got {value!r}.")
-
-    def _settings(self, strategy: type[Settings], num_rows: int, **resolved: Any) -> Settings:
-        """Return a strategy whose fields are the arguments of the same name, or those given here.
-
-        Networks and trainings that were left open are those of :mod:`vebnn.presets`.
-        """
-        images = self._image_lengths(num_rows)
-        for name, default in DEFAULT_TRAININGS.items():
-            if name in vars(self):
-                usual = default(num_rows) if images is None else images.training(name)
-                resolved[name] = getattr(self, name) or usual
-        engine = self._engine(num_rows)
-        network = default_network(engine) if self.network is None else self.network
-        variance_network = self.variance_network or default_variance_network(self.network)
-        open_ = {"engine": engine, "network": network, "variance_network": variance_network}
-        resolved = open_ | resolved
-        arguments = {
-            field.name: getattr(self, field.name)
-            for field in fields(strategy)  # type: ignore[arg-type]
-            if field.name not in resolved
-        }
-        return strategy(**arguments, **resolved)
-
-    def _engine(self, num_rows: int) -> Engine:
-        engine = engine_of("inference", self.inference, num_rows)
-        images = self._image_lengths(num_rows)
-        if images is not None and not isinstance(self.inference, Engine):
-            engine = images.engine(type(engine))
-        return LastLayer(engine) if self.last_layer else engine
-
-    def _image_lengths(self, num_rows: int) -> ImageLengths | None:
-        """Return lengths that follow the cost of the network, once inputs are known to be images."""
-        in_shape = getattr(self, "in_shape_", ())
-        if len(in_shape) != 3 or not self._many_axes:
-            return None
-        return ImageLengths.of(self.network, in_shape, num_rows)
 
     def _restored_components(
         self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any

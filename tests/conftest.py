@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from alloys import TARGETS, alloys
 from tests.support.commands import run
+from tests.support.discs import write_discs
 from tests.support.linear import LinearProblem, linear_problem
 from vebnn.core.compilation import evict_compiled_programs
 
@@ -84,6 +85,26 @@ def alloys_fit(alloys_csv: Path) -> Any:
 def alloys_model(alloys_csv: Path, alloys_fit: Any) -> Path:
     """The folder of that model."""
     return alloys_csv.with_name("alloys.model")
+
+
+@pytest.fixture(scope="session")
+def discs_fit(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The real command that fits a model to images, once for all tests."""
+    here = tmp_path_factory.mktemp("images")
+    write_discs(here / "discs").to_csv(here / "labels.csv", index=False)
+    words = ["labels.csv", "--images", "discs", "--target", "radius", "--out", "discs.model"]
+    words += ["--effort", "quick", "--inference", "psgld"]
+    # Compiling takes far longer than running.
+    finished = run("fit", *words, cwd=here, JAX_DISABLE_MOST_OPTIMIZATIONS="1")
+    assert finished.returncode == 0, finished.stderr
+    finished.folder = here
+    return finished
+
+
+@pytest.fixture(scope="session")
+def discs_model(discs_fit: Any) -> Path:
+    """The folder of that model; beside it are ``discs`` and ``labels.csv``."""
+    return discs_fit.folder / "discs.model"
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ WITH_EXAMPLES = [
     "docs/benchmark.md",
     "docs/benchmark-tables.md",
     "docs/calibration.md",
+    "docs/cells-data.md",
     "docs/engines.md",
     "docs/faq.md",
     "docs/image-data.md",

@@ -2,16 +2,12 @@
 
 import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import environment, one_sentence, run
-from tests.support.processes import wait_until_gone
+from tests.support.commands import one_sentence, run
+from tests.support.processes import children_of, start, wait_for, wait_until_gone
 from vebnn.bench.simulators.plasticity.generate import generate
 from vebnn.bench.simulators.plasticity.plan import Plan
 
@@ -35,26 +31,6 @@ def test_real_command(tmp_path: Path) -> None:
         assert part in finished.stdout
     alone = generate(Plan(**SIZES), tmp_path / "alone", num_workers=1)
     assert contents(tmp_path / "data" / "material_2.npz") == contents(alone)
-
-
-def start(*arguments: str) -> subprocess.Popen:
-    # A shell that starts tests in the background has their children ignore Ctrl-C.
-    listen = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)"
-    return subprocess.Popen(
-        [sys.executable, "-c", f"{listen}; from vebnn.cli import app; app()", *arguments],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # like a terminal: a signal goes to the command and its workers
-    )
-
-
-def wait_for(happened: Callable[[], bool], process: subprocess.Popen) -> None:
-    """Wait for an event; fail if the process ends before it."""
-    while not happened():
-        assert process.poll() is None
-        time.sleep(0.005)
 
 
 def test_interrupted_and_killed_command_is_resumed(tmp_path: Path) -> None:
@@ -100,11 +76,6 @@ def test_interrupted_and_killed_command_is_resumed(tmp_path: Path) -> None:
     assert not parts.exists()
     again = generate(Plan(**sizes), tmp_path / "again", num_workers=1)
     assert contents(resumed) == contents(again)
-
-
-def children_of(pid: int) -> list[int]:
-    words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(word) for word in words]
 
 
 def test_failure_in_another_process_is_one_sentence(call, tmp_path: Path) -> None:

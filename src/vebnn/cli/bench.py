@@ -266,6 +266,18 @@ def bench_active(seeds: Seeds = 20, out: RowsFile = Path("results/active.jsonl")
     active.bench_active(seeds, out, Console())
 
 
+@bench.command("cells")
+def bench_cells(
+    images: Annotated[int, typer.Option(help="Simulated images to learn from.")] = 1_000,
+    seeds: Seeds = 1,
+    out: RowsFile = Path("results/cells.jsonl"),
+) -> None:
+    """Learn to count cells on simulated images, and rank the VGG images by it."""
+    from vebnn.bench.experiments import cells_transfer
+
+    cells_transfer.bench_cells(images, seeds, out, Console())
+
+
 @bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")
 def bench_table(
     files: Annotated[

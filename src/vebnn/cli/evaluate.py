@@ -4,11 +4,15 @@ import numpy as np
 from rich.console import Console
 
 from vebnn.cli import tables
-from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
+from vebnn.cli.options import AsJSON, DataFile, Images, IntervalLevel, ModelFolder
 
 
 def evaluate(
-    model: ModelFolder, data: DataFile, level: IntervalLevel = 0.95, as_json: AsJSON = False
+    model: ModelFolder,
+    data: DataFile,
+    images: Images = None,
+    level: IntervalLevel = 0.95,
+    as_json: AsJSON = False,
 ) -> None:
     """Score a model on rows whose targets are known.
 
@@ -18,7 +22,7 @@ def evaluate(
     """
     from vebnn.tabular.saving import load_model_and_rows
 
-    loaded, rows = load_model_and_rows(model, data)
+    loaded, rows = load_model_and_rows(model, data, images)
     found = loaded.evaluate(rows, level)
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
     used = tables.training_use(loaded)

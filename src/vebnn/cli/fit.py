@@ -13,7 +13,7 @@ from rich.text import Text
 
 from vebnn.cli import tables
 from vebnn.cli.groups import Interrupted
-from vebnn.cli.options import AsJSON, DataFile
+from vebnn.cli.options import AsJSON, DataFile, Images
 
 if TYPE_CHECKING:
     from vebnn.serialization.checkpoints import CheckpointFolder
@@ -32,6 +32,15 @@ def fit(
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for the model (default: NAME.model for NAME.csv)."),
+    ] = None,
+    images: Images = None,
+    image_column: Annotated[
+        str | None,
+        typer.Option(help="Column of file names (default: the one with names of files in --images)."),
+    ] = None,
+    image_size: Annotated[
+        int | None,
+        typer.Option(help="Side in pixels of the square that images are resized to (default: ≤ 64)."),
     ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeat it for several.")
@@ -81,18 +90,23 @@ def fit(
     The model is trained on 80 % of the rows, scored on the others and then
     saved as it is. With --hold-out 0 it is trained on all rows and has no
     score. With --calibrate, a fifth of the rows that are not held out is
-    used only to correct the error bars. Ctrl-C leaves a checkpoint in
+    used only to correct the error bars. With --images, a column names files
+    in that folder, and the model learns from these images. Ctrl-C leaves a checkpoint in
     MODEL.checkpoint; rerun the same command with --resume to continue.
     """
     from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.files import read_table
+    from vebnn.tabular.images.folder import ImageFolder
     from vebnn.tabular.plan import plan_table
     from vebnn.tabular.saving import check_can_save
 
     started = time.perf_counter()
     console = Console(quiet=as_json)
+    if images is None and not (image_column is None and image_size is None):
+        raise ValueError("The --image-column and --image-size are for images. Add --images FOLDER.")
+    labels = [*(categorical or []), *(name for name in (group, image_column) if name)]
     plan = plan_table(
-        read_table(data, [*(categorical or []), *([group] if group else [])]),
+        read_table(data, labels),
         target or [],
         drop=drop or [],
         categorical=categorical or [],
@@ -103,6 +117,7 @@ def fit(
         seed=seed,
         source=data.name,
         calibrate=calibrate,
+        images=None if images is None else ImageFolder(images, image_column, image_size),
     )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     check_can_save(folder)
@@ -119,6 +134,7 @@ def fit(
         len(plan.trained),
         inference=inference,
         effort=effort,
+        image_shape=None if images is None else plan.table.matrix.shape[1:],
         rounds=rounds,
         time_budget=time_budget,
         random_state=seed,
@@ -129,7 +145,8 @@ def fit(
         model = _train(estimator, plan)
         model.save(folder)
         checkpoint.delete()
-    _print_result(console, model, folder, data, time.perf_counter() - started, as_json)
+    seconds = time.perf_counter() - started
+    _print_result(console, model, folder, data, images, seconds=seconds, as_json=as_json)
 
 
 @contextmanager
@@ -184,14 +201,22 @@ def _print_plan(console: Console, plan: "TrainingPlan") -> None:
 
 
 def _print_result(
-    console: Console, model: "TableModel", folder: Path, data: Path, seconds: float, as_json: bool
+    console: Console,
+    model: "TableModel",
+    folder: Path,
+    data: Path,
+    images: Path | None,
+    *,
+    seconds: float,
+    as_json: bool,
 ) -> None:
     from vebnn.tabular.advice import advise
     from vebnn.tabular.scores import DEFAULT_LEVEL
 
     facts, diagnostics = model.facts, model.estimator.diagnostics_
     mixed = diagnostics is None or not diagnostics.complaint()
-    advice = advise(facts.scores, mixed, calibrated=facts.calibration is not None)
+    inputs = "columns" if images is None else "images"
+    advice = advise(facts.scores, mixed, calibrated=facts.calibration is not None, inputs=inputs)
     if as_json:
         tables.print_json(
             {
@@ -216,14 +241,17 @@ def _print_result(
     if facts.scores:
         title = f"On {facts.num_held_out:,} rows it was not {tables.training_use(model)}"
         console.print(tables.score_table(title, facts.scores, model.estimator))
+    rows, new, pool = f"{data}", "NEW.csv", "CANDIDATES.csv"
+    if images is not None:
+        rows, new, pool = f"{data} --images {images}", "--images NEW", "--images CANDIDATES"
     console.print("What to do next", style="bold")
     tables.print_notices(
         console,
         [
             *advice,
-            f"See where it knows little:  vebnn report {folder} {data} --out report.html",
-            f"Predict new rows:           vebnn predict {folder} NEW.csv --out predictions.csv",
-            f"Choose what to measure:     vebnn suggest {folder} CANDIDATES.csv",
+            f"See where it knows little:  vebnn report {folder} {rows} --out report.html",
+            f"Predict new rows:           vebnn predict {folder} {new} --out predictions.csv",
+            f"Choose what to measure:     vebnn suggest {folder} {pool}",
         ],
     )
     console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)

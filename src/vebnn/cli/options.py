@@ -19,6 +19,10 @@ ModelFolder = Annotated[
 DataFile = Annotated[
     Path, typer.Argument(metavar="DATA", help="Rows: .csv, .tsv, .parquet, .feather or .npz.")
 ]
+Images = Annotated[
+    Path | None,
+    typer.Option("--images", metavar="FOLDER", help="Folder of the images that a column names."),
+]
 IntervalLevel = Annotated[
     float,
     typer.Option(help="Probability that an interval holds a new observation.", callback=_check_level),

@@ -6,13 +6,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vebnn.cli.options import AsJSON, DataFile, IntervalLevel, ModelFolder
+from vebnn.cli.options import AsJSON, Images, IntervalLevel, ModelFolder
 from vebnn.cli.tables import print_json, print_notices, to_records
 
 
 def predict(
     model: ModelFolder,
-    data: DataFile,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DATA]",
+            show_default=False,
+            help="Rows: .csv, .tsv, .parquet, .feather or .npz; may be left out with --images.",
+        ),
+    ] = None,
+    images: Images = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet or .feather (default: stdout)."),
@@ -24,14 +32,15 @@ def predict(
 
     The columns are row (from 1), the identifiers of your table, then mean,
     std, aleatoric_std, epistemic_std, lower and upper, in the units of the
-    target; several targets are told apart by their names as prefixes.
+    target; several targets are told apart by their names as prefixes. A
+    model of images needs --images; without DATA, all files there are rows.
     """
     from vebnn.tabular.files import check_can_write, write_table
     from vebnn.tabular.saving import load_model_and_rows
 
     if out is not None:
         check_can_write(out)
-    loaded, rows = load_model_and_rows(model, data)
+    loaded, rows = load_model_and_rows(model, data, images)
     prediction, notices = loaded.predict(rows)
     table = loaded.prediction_table(rows.frame, prediction, level)
     if out is not None:

@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from vebnn.cli.options import AsJSON, DataFile, ModelFolder
+from vebnn.cli.options import AsJSON, DataFile, Images, ModelFolder
 from vebnn.cli.tables import print_json
 
 
 def report(
     model: ModelFolder,
     data: DataFile,
+    images: Images = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file to write.")] = Path("report.html"),
     as_json: AsJSON = False,
 ) -> None:
@@ -24,7 +25,7 @@ def report(
 
     if out.is_dir():
         raise IsADirectoryError(f"{out} is a folder. Give the name of a file.")
-    loaded, rows = load_model_and_rows(model, data)
+    loaded, rows = load_model_and_rows(model, data, images)
 
     from vebnn.tabular.report.page import write_report
 

@@ -52,9 +52,15 @@ def serve(
     POST /predict takes rows as JSON, POST /predict/csv a CSV file; /model
     describes the model, /openapi.json the service. Stop it with Ctrl-C.
     """
+    from vebnn.tabular.images.encoder import ImageEncoder
     from vebnn.tabular.saving import SavedTableModel
 
     saved = SavedTableModel.open(model)
+    if isinstance(saved.encoder, ImageEncoder):
+        raise ValueError(
+            f"The model in {model} was trained on images, but the service takes tables only. Use vebnn "
+            f"predict."
+        )
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "python_multipart")):
         raise ImportError("A service needs FastAPI and uvicorn: pip install 'vebnn[serve]'.")
     hosts = tuple(_checked_host(name) for name in allow_host or ())
@@ -85,7 +91,7 @@ def _run_here(
     from vebnn.tabular.service.server import run_here
 
     app = settings.app_of(loaded)
-    row = pandas.DataFrame([loaded.encoder.typical_row])
+    row = pandas.DataFrame([loaded.table_encoder.typical_row])
     seconds = median(timeit.repeat(lambda: loaded.predict(row), number=1, repeat=TIMED_REQUESTS))
     typer.echo(f"One row takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
     run_here(app, settings, listener)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from vebnn.cli.options import AsJSON, ModelFolder
+from vebnn.cli.options import AsJSON, Images, ModelFolder
 from vebnn.cli.tables import new_table, print_json, print_notices, to_records
 
 if TYPE_CHECKING:
@@ -43,8 +43,14 @@ _MEANINGS = {
 def suggest(
     model: ModelFolder,
     pool: Annotated[
-        Path, typer.Argument(metavar="POOL", help="Candidates: .csv, .tsv, .parquet, .feather or .npz.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[POOL]",
+            show_default=False,
+            help="Candidates: .csv, .tsv, .parquet, .feather or .npz; may be left out with --images.",
+        ),
+    ] = None,
+    images: Images = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of rows to choose.")] = 10,
     how: Annotated[
         str,
@@ -81,7 +87,7 @@ def suggest(
     _check_options(n, how, best, goal)
     if out is not None:
         check_can_write(out)
-    loaded, rows = load_model_and_rows(model, pool)
+    loaded, rows = load_model_and_rows(model, pool, images)
 
     from vebnn.tabular.candidates import suggest_rows
 
@@ -150,7 +156,9 @@ def _print_rows(
     """Print a line per row and target, with as many columns of the rows as fit the width."""
     from vebnn.tabular.scores import columns_of
 
-    wanted = [*model.encoder.identifiers, *(column.name for column in model.encoder.columns)]
+    encoder = model.encoder
+    # An image is named by the column that the model uses.
+    wanted = dict.fromkeys([*encoder.identifiers, *(column.name for column in encoder.columns)])
     names = [name for name in wanted if name in found.table.columns]
     shown = [model.targets.index(target)] if target else list(range(len(model.targets)))
     predicted = {"target": ["\n".join(model.targets)] * len(found.rows)} if len(shown) > 1 else {}

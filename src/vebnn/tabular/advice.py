@@ -41,18 +41,26 @@ def calibration_numbers(calibration: Calibration | None, level: float) -> dict[s
 
 
 def advise(
-    scores: tuple[TargetScore, ...], mixed: bool = True, *, calibrated: bool = False
+    scores: tuple[TargetScore, ...],
+    mixed: bool = True,
+    *,
+    calibrated: bool = False,
+    inputs: str = "columns",
 ) -> list[str]:
-    """Return sentences on what to do next; the scores are of held-out rows and may be empty."""
+    """Return sentences on what to do next; the scores are of held-out rows and may be empty.
+
+    The ``inputs`` are what the model predicts from, in the plural.
+    """
     sentences = []
     for score in scores:
         prefix = f"{score.target}: " if len(scores) > 1 else ""
         if score.rmse > 0.9 * score.baseline_rmse:
             sentences.append(
                 f"{prefix}The predictions are hardly better than always predicting the mean. Look for "
-                f"columns that say more about the target."
+                f"{inputs} that say more about the target."
             )
-        sentences += [prefix + _about_coverage(score, calibrated), prefix + _about_parts(score)]
+        about = _about_coverage(score, calibrated), _about_parts(score, inputs)
+        sentences += [prefix + sentence for sentence in about]
     if not mixed:
         sentences.append(
             "The chains have not mixed well, so the epistemic part may be too small: try "
@@ -74,13 +82,13 @@ def _about_coverage(score: TargetScore, calibrated: bool) -> str:
     return f"{found}, within what chance allows."
 
 
-def _about_parts(score: TargetScore) -> str:
+def _about_parts(score: TargetScore, inputs: str) -> str:
     share = noise_share(score)
     noise = percent(share)
     if share > 0.67:
         return (
             f"{noise} of the variance is noise: more rows of the same kind will not help "
-            f"much; better measurements, or columns that explain the scatter, would."
+            f"much; better measurements, or {inputs} that explain the scatter, would."
         )
     if share < 0.33:
         return f"{percent(1 - share)} of the variance is epistemic: more rows would help."

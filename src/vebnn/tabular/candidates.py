@@ -7,7 +7,7 @@ import pandas
 
 from vebnn.acquisition import suggest
 from vebnn.prediction import Prediction
-from vebnn.tabular.encoder import EncodedTable
+from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import TableError, quoted_list
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.scores import columns_of
@@ -53,7 +53,7 @@ def suggest_rows(
         options["output"] = target_position(model, target)
     pool = model.encode(frame)
     rows, scores = suggest(model.estimator, pool.matrix, n, how, **options)
-    prediction = model.estimator.predict_distribution(pool.matrix.iloc[rows])
+    prediction = model.estimator.predict_distribution(pool.take(rows))
     predicted = prediction.to_frame().reset_index(drop=True).assign(score=scores)
     names = {name: _unused(name, pool.frame) for name in ("row", *predicted.columns)}
     numbers = pandas.Series(rows + 1, name=names["row"])
@@ -68,7 +68,7 @@ def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None
     The best observation would be partly luck; see :func:`vebnn.acquisition.expected_improvement`.
     The goal is ``"minimise"`` or ``"maximise"``; the target must be given if there are several.
     """
-    rows = pandas.DataFrame(model.sample, columns=model.encoder.encoded_names)
+    rows = model.encoder.as_inputs(model.sample)
     means = columns_of(model.estimator.predict_distribution(rows).mean)
     means = means[:, target_position(model, target)]
     return float(means.max() if goal == "maximise" else means.min())

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas
 
 from vebnn.calibration.conformal import rows_needed
 from vebnn.core.groups import number_groups, take_groups
-from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import TableError, counted, quoted_list
 from vebnn.tabular.scores import DEFAULT_LEVEL
 from vebnn.tabular.values import MISSING, to_labels
@@ -58,26 +58,17 @@ class Division(NamedTuple):
     trained: np.ndarray
 
 
-def find_groups(
-    frame: pandas.DataFrame,
-    targets: Sequence[str],
-    column: str | None,
-    *,
-    fewest: int,
-    **kinds: Any,
-) -> TableGroups:
+def find_groups(table: EncodedTable, column: str | None, *, fewest: int) -> TableGroups:
     """Find the rows that belong together; every row is a group if fewer than ``fewest`` inputs differ.
 
     Inputs are compared as the network would see them: without identifiers, targets and dropped columns.
-    ``kinds`` are arguments of :meth:`TableEncoder.fit`.
     """
-    # The encoder of the model is learned later, from the training rows alone.
-    encoder, _ = TableEncoder.fit(frame, targets, **kinds)
-    inputs = encoder.encode(frame).matrix.to_numpy()
+    inputs = np.asarray(table.matrix)
     same = number_groups(inputs)
     num_repeats = int(np.sum(np.bincount(same)[same] > 1))
     if column is not None:
-        return TableGroups(number_groups(inputs, to_labels(frame[column])), column, num_repeats)
+        labels = to_labels(table.frame[column])
+        return TableGroups(number_groups(inputs, labels), column, num_repeats)
     kept = bool(same.max() + 1 >= fewest)
     return TableGroups(same if kept else np.arange(len(same)), None, num_repeats, kept)
 

@@ -1,25 +1,60 @@
-"""How long to train: each engine's own settings, longer or shorter."""
+"""How long to train: each engine's own settings, longer or shorter; and which network for images."""
 
+from dataclasses import replace
 from typing import Any
 
 from vebnn.core.arguments import require_one_of
 from vebnn.estimators import VeBNNRegressor
+from vebnn.estimators.images import ImageLengths
 from vebnn.inference import ENGINES
+from vebnn.networks import ResNet
 from vebnn.presets import default_mean_training, default_variance_training, stretched
 
 EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
+# A wider network makes a shorter training, because lengths follow its cost.
+IMAGE_NETWORKS = {
+    "quick": ResNet(6, 8, head=(64,)),
+    "normal": ResNet(10, 16, head=(128,)),
+    "thorough": ResNet(18, 32),
+}
+IMAGE_DROPOUT = 0.1  # of engines that need it
 
 
-def new_estimator(num_rows: int, *, inference: str, effort: str, **settings: Any) -> VeBNNRegressor:
-    """Return an estimator with lengths for an effort; ``"normal"`` keeps the estimator's defaults."""
+def new_estimator(
+    num_rows: int,
+    *,
+    inference: str,
+    effort: str,
+    image_shape: tuple[int, ...] | None = None,
+    **settings: Any,
+) -> VeBNNRegressor:
+    """Return an estimator with lengths for an effort; ``"normal"`` keeps the estimator's defaults.
+
+    Args:
+      num_rows: number of training rows.
+      inference: name of the engine.
+      effort: name of the effort.
+      image_shape: height, width and channels, if rows are images. They get a residual network.
+      **settings: other arguments of the estimator.
+    """
     require_one_of("inference", inference, tuple(ENGINES))
     require_one_of("effort", effort, tuple(EFFORTS))
+    kind, factor = ENGINES[inference], EFFORTS[effort]
+    if image_shape is not None:
+        rate = IMAGE_DROPOUT if kind.needs_dropout else 0.0
+        settings["network"] = replace(IMAGE_NETWORKS[effort], dropout_rate=rate)
     if effort == "normal":
         return VeBNNRegressor(inference=inference, **settings)
-    factor = EFFORTS[effort]
+    if image_shape is None:
+        engine = kind.for_rows(num_rows)
+        trainings = default_mean_training(num_rows), default_variance_training(num_rows)
+    else:
+        lengths = ImageLengths.of(settings["network"], image_shape, num_rows)
+        engine, trainings = lengths.engine(kind), (lengths.mean_training, lengths.variance_training)
+    mean_training, variance_training = (stretched(one, factor) for one in trainings)
     return VeBNNRegressor(
-        inference=stretched(ENGINES[inference].for_rows(num_rows), factor),
-        mean_training=stretched(default_mean_training(num_rows), factor),
-        variance_training=stretched(default_variance_training(num_rows), factor),
+        inference=stretched(engine, factor),
+        mean_training=mean_training,
+        variance_training=variance_training,
         **settings,
     )

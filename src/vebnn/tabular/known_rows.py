@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vebnn.tabular.division import Division, TableGroups
-from vebnn.tabular.encoder import EncodedTable, fingerprints
+from vebnn.tabular.encoded import EncodedTable, fingerprints
 from vebnn.tabular.values import to_labels
 
 

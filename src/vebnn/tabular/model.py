@@ -10,15 +10,15 @@ import numpy as np
 import pandas
 
 from vebnn.prediction import Prediction
-from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.encoded import EncodedTable, Encoder
+from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.errors import TableError
 from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.plan import TrainingPlan
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 
 if TYPE_CHECKING:
     from vebnn.estimators import Relevance
-
-SAMPLE_ROWS = 1_000
 
 UNMIXED = (
     "The chains of the model disagree (R-hat above 1.2): take the epistemic std for the spread of an "
@@ -88,7 +88,7 @@ class TableModel:
       >>> model.predict(read_table("new.csv")).prediction.to_frame()
     """
 
-    encoder: TableEncoder
+    encoder: Encoder
     estimator: Any
     facts: TrainingFacts
     known_rows: KnownRows = field(repr=False)
@@ -98,24 +98,25 @@ class TableModel:
     @classmethod
     def fit(cls, estimator: Any, plan: TrainingPlan) -> "TableModel":
         """Fit an estimator, calibrate it if that is planned, and score it on the held-out rows."""
-        matrix, observed = plan.table.matrix, plan.table.observed
+        inputs_of, observed = plan.table.take, plan.table.observed
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
-        estimator.fit(matrix.iloc[trained], _as_target(observed[trained], names), groups=groups)
+        estimator.fit(inputs_of(trained), _as_target(observed[trained], names), groups=groups)
         if plan.calibrate is not None:
             targets = _as_target(observed[calibrated], names)
-            estimator.calibrate(matrix.iloc[calibrated], targets, plan.calibrate)
+            estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
             for name, values in zip(names, observed[trained].T, strict=True)
         )
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
-            prediction = estimator.predict_distribution(matrix.iloc[held_out])
+            prediction = estimator.predict_distribution(inputs_of(held_out))
             means = tuple(one.mean for one in facts)
             scores = score_targets(prediction, observed[held_out], names, means)
-        some = trained[np.unique(np.linspace(0, len(trained) - 1, SAMPLE_ROWS).round().astype(int))]
+        places = np.linspace(0, len(trained) - 1, plan.encoder.sample_rows)
+        some = trained[np.unique(places.round().astype(int))]
         return cls(
             encoder=plan.encoder,
             estimator=estimator,
@@ -134,7 +135,7 @@ class TableModel:
                 num_groups=plan.groups.count,
             ),
             known_rows=KnownRows.of(plan.table, plan.division, plan.groups),
-            sample=matrix.to_numpy()[some],
+            sample=np.asarray(inputs_of(some)),
             sample_observed=observed[some],
         )
 
@@ -142,6 +143,13 @@ class TableModel:
     def targets(self) -> tuple[str, ...]:
         """Names of the columns it predicts."""
         return self.encoder.targets
+
+    @property
+    def table_encoder(self) -> TableEncoder:
+        """The encoder, where only columns of numbers and categories make sense."""
+        if not isinstance(self.encoder, TableEncoder):
+            raise TableError("The model is one of images, which have no columns of numbers.")
+        return self.encoder
 
     @cached_property
     def relevance(self) -> "Relevance | None":
@@ -206,7 +214,7 @@ class TableModel:
         related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
-        prediction = self.estimator.predict_distribution(table.matrix[predicted])
+        prediction = self.estimator.predict_distribution(table.take(predicted))
         observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
         scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
         return Evaluation(table, trained, related, scored, prediction, scores)

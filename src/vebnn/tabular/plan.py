@@ -18,8 +18,11 @@ from vebnn.tabular.division import (
     fewest_groups,
     find_groups,
 )
-from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.encoded import EncodedTable, Encoder
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError, counted
+from vebnn.tabular.images.encoder import ImageEncoder
+from vebnn.tabular.images.folder import ImageFolder
 
 FEWEST_ROWS = 10
 
@@ -28,7 +31,7 @@ FEWEST_ROWS = 10
 class TrainingPlan:
     """An encoded table and the use of each of its rows; rows are given by their positions."""
 
-    encoder: TableEncoder  # learned from the rows to train on
+    encoder: Encoder  # learned from the rows to train on
     notices: tuple[str, ...]  # about what the encoder decided
     table: EncodedTable = field(repr=False)  # all rows
     groups: TableGroups = field(repr=False)  # rows that stay together
@@ -66,6 +69,7 @@ def plan_table(
     seed: int = 0,
     source: str = "",
     calibrate: str | None = None,
+    images: ImageFolder | None = None,
 ) -> TrainingPlan:
     """Check and encode a table, and divide its rows; takes no longer than reading them.
 
@@ -83,6 +87,7 @@ def plan_table(
       source: name of the file, for reports.
       calibrate: a method of ``VeBNNRegressor.calibrate``. It gets a fifth of the rows that are not held
         out; they are neither trained on nor scored.
+      images: a folder of the images that a column of the table names. They are the only inputs.
 
     Raises:
       TableError: if the table cannot be used as it is.
@@ -101,12 +106,25 @@ def plan_table(
         check_group_column(frame, group, targets)
         drop = drop if as_input or group in drop else [*drop, group]
     fewest = fewest_groups(hold_out, calibrate)
-    kinds: dict[str, Any] = {"drop": drop, "categorical": categorical, "max_categories": max_categories}
-    groups = find_groups(frame, targets, group, fewest=fewest, **kinds)
+    kind: Any = TableEncoder
+    options: dict[str, Any] = {"categorical": categorical, "max_categories": max_categories}
+    if images is not None:
+        if categorical or group_as_input:
+            raise TableError(
+                "Images are the only inputs. Leave out --categorical and --group-as-input."
+            )
+        kind, options = ImageEncoder, {"images": images}
+    encoder, notices = kind.fit(frame, targets, drop=drop, **options)
+    table = encoder.encode(frame)
+    groups = find_groups(table, group, fewest=fewest)
     division = divide(groups, hold_out, calibrate, seed)
     trained = division.trained
-    encoder, notices = TableEncoder.fit(frame.iloc[trained], targets, **kinds)
-    table = encoder.encode(frame)
+    if images is None:
+        # What a column is must not depend on rows that the model is scored on.
+        encoder, notices = kind.fit(frame.iloc[trained], targets, drop=drop, **options)
+        table = encoder.encode(frame)
+    else:
+        notices += table.notices  # about sizes, which are those of all images
     for name, values in zip(targets, table.observed[trained].T, strict=True):
         if np.ptp(values) == 0:
             raise TableError(

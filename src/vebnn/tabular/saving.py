@@ -13,8 +13,12 @@ import numpy as np
 
 from vebnn.serialization.files import check_target, new_folder
 from vebnn.serialization.folders import MODEL, TABLE, SavedFolder, understanding
-from vebnn.tabular.encoder import EncodedTable, TableEncoder
+from vebnn.tabular.encoded import EncodedTable, Encoder
+from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_table
+from vebnn.tabular.images.encoder import ImageColumn, ImageEncoder
+from vebnn.tabular.images.folder import ImageFolder
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -60,10 +64,12 @@ class SavedTableModel:
         return cls(folder, body, arrays["rows"])
 
     @cached_property
-    def encoder(self) -> TableEncoder:
-        """How columns become numbers."""
+    def encoder(self) -> Encoder:
+        """How rows become what the network sees."""
         with understanding(self.folder):
-            return TableEncoder.from_description(self.body["encoder"])
+            description = self.body["encoder"]
+            of_images = description["columns"][0]["kind"] == ImageColumn.kind
+            return (ImageEncoder if of_images else TableEncoder).from_description(description)
 
     @property
     def label_names(self) -> list[str]:
@@ -97,8 +103,28 @@ class SavedTableModel:
             return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
 
 
-def load_model_and_rows(folder: Path, data: Path) -> "tuple[TableModel, EncodedTable]":
-    """Read a model and encoded rows for it; errors come before the slow import of JAX."""
+def load_model_and_rows(
+    folder: Path, data: Path | None, images: Path | None = None
+) -> "tuple[TableModel, EncodedTable]":
+    """Read a model and encoded rows for it; errors come before the slow import of JAX.
+
+    Args:
+      folder: the model.
+      data: a file of rows; without one, all files in the folder of images.
+      images: the folder of images, for a model of images.
+    """
     saved = SavedTableModel.open(folder)
-    rows = saved.encoder.encode(read_table(data, saved.label_names))
+    encoder = saved.encoder
+    if isinstance(encoder, ImageEncoder):
+        if images is None:
+            raise TableError(f"The model in {folder} was trained on images. Add --images FOLDER.")
+        source = ImageFolder(images)
+        encoder = encoder.reading(images)
+        if data is None:
+            return saved.load(), encoder.encode(source.table_of_files(encoder.column.name))
+    elif images is not None:
+        raise TableError(f"The model in {folder} was trained on a table. Leave out --images.")
+    if data is None:
+        raise TableError(f"The model in {folder} needs a file of rows. Name it after the model.")
+    rows = encoder.encode(read_table(data, saved.label_names))
     return saved.load(), rows

@@ -64,7 +64,7 @@ def make_data(
       versions: of the packages that may change the last digits.
       prepare: called if there is anything to do.
       folder: created if missing.
-      runs_per_part: a few seconds of work, the most that each worker loses when it is killed.
+      runs_per_part: some seconds of work, the most that each worker loses when it is killed.
       compressed: whether the arrays are compressed; arrays that are not can be mapped into memory.
       num_workers: processes; one per core unless given.
       report: called with the numbers of finished runs and of all runs.

@@ -23,7 +23,9 @@ _TOO_LARGE = f"has more than {MAX_PIXELS:,} pixels: make it smaller, and try aga
 _ORIENTATION = 0x0112  # of Exif; from 5 on, height and width are exchanged
 
 
-class _Header(NamedTuple):
+class ImageHeader(NamedTuple):
+    """What the head of a file says of its picture."""
+
     size: tuple[int, int]  # height, width
     grey: bool
 
@@ -57,7 +59,7 @@ def read_images(
         raise ValueError("The `paths` must name at least one image. Got none.")
     if channels not in (None, 1, 3):
         raise ValueError(f"The `channels` must be 1, 3 or None. Got {channels!r}.")
-    headers = [_read_header(path) for path in files]
+    headers = [read_header(path) for path in files]
     height, width = _common_size(files, headers) if size is None else _as_size(size)
     if channels is None:
         channels = 1 if all(header.grey for header in headers) else 3
@@ -87,7 +89,7 @@ def _as_size(size: int | tuple[int, int]) -> tuple[int, int]:
     return height, width
 
 
-def _common_size(paths: list[Path], headers: list[_Header]) -> tuple[int, int]:
+def _common_size(paths: list[Path], headers: list[ImageHeader]) -> tuple[int, int]:
     height, width = headers[0].size
     for path, header in zip(paths, headers, strict=True):
         if header.size != (height, width):
@@ -98,11 +100,12 @@ def _common_size(paths: list[Path], headers: list[_Header]) -> tuple[int, int]:
     return height, width
 
 
-def _read_header(path: Path) -> _Header:
+def read_header(path: Path) -> ImageHeader:
+    """Read size and colours of a picture without decoding it; refuse what :func:`read_images` does."""
     with _opened(path) as image:
         width, height = image.size
         turned = image.getexif().get(_ORIENTATION, 1) >= 5
-        return _Header((width, height) if turned else (height, width), image.mode in _GREY)
+        return ImageHeader((width, height) if turned else (height, width), image.mode in _GREY)
 
 
 def _read(path: Path, shape: tuple[int, int, int]) -> np.ndarray:

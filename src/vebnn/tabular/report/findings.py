@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas
 
-from vebnn.tabular.columns import NumberColumn
-from vebnn.tabular.encoder import EncodedTable
+from vebnn.tabular.columns import CategoryColumn, NumberColumn
+from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import quoted
+from vebnn.tabular.images.encoder import ImageEncoder
 from vebnn.tabular.model import Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
 from vebnn.tabular.values import MISSING, to_numbers
@@ -49,6 +50,11 @@ class Findings:
         return self.evaluation.table.frame
 
     @property
+    def of_images(self) -> bool:
+        """Whether the rows are images."""
+        return isinstance(self.model.encoder, ImageEncoder)
+
+    @property
     def identifier(self) -> str | None:
         """The first column that names a row, if the table has one."""
         return next((one for one in self.model.encoder.identifiers if one in self.frame.columns), None)
@@ -77,7 +83,7 @@ def unusual_values(findings: Findings, row: int) -> list[str]:
                 reasons.append(f"{column.name} is below the training range")
             elif number > column.high:
                 reasons.append(f"{column.name} is above the training range")
-        else:
+        elif isinstance(column, CategoryColumn):
             label = column.labels_of(value)[0]
             reason = column.unseen_as(label)
             if reason is not None and label != MISSING:

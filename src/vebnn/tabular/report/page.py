@@ -11,10 +11,11 @@ import pandas
 import vebnn
 from vebnn.estimators import Relevance
 from vebnn.serialization.files import write_bytes
-from vebnn.tabular.encoder import EncodedTable
+from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
+from vebnn.tabular.report.gallery import gallery
 from vebnn.tabular.report.relevance import MOST_COLUMNS_DRAWN, relevance_figure
 from vebnn.tabular.report.slices import MOST_SLICES, slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
@@ -80,7 +81,9 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         drawn.append(figure)
         return len(drawn) - 1
 
-    slices = slices_of(model)
+    slices = [] if findings.of_images else slices_of(model)
+    # The same question, put to images and to rows of a table.
+    show = gallery if findings.of_images else _row_table
     targets = [
         {
             "name": target.name,
@@ -91,8 +94,8 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
             "residuals": add(figures.residuals(findings, target)),
             "map": add(figures.map_of_uncertainties(findings, target)),
             "slices": [add(one) for one in slice_figures(model, slices, at)],
-            "least_known": _row_table(findings, target, target.epistemic_std),
-            "noisiest": _row_table(findings, target, target.aleatoric_std),
+            "least_known": show(findings, target, target.epistemic_std),
+            "noisiest": show(findings, target, target.aleatoric_std),
         }
         for at, target in enumerate(findings.targets)
     ]
@@ -103,6 +106,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "model_name": model_name,
         "data_name": findings.data_name,
         "evaluation": findings.evaluation,
+        "of_images": findings.of_images,
         "columns": model.encoder.columns,
         "effects": {}
         if relevance is None

@@ -29,7 +29,7 @@ class FeatureSlice(NamedTuple):
 
 def slices_of(model: TableModel) -> list[FeatureSlice]:
     """Return the slice of every feature, those that move the prediction most first."""
-    columns, typical = model.encoder.columns, model.encoder.typical_row
+    columns, typical = model.table_encoder.columns, model.table_encoder.typical_row
     places = [_places(column) for column in columns]
     rows = [
         typical | {column.name: place}
@@ -98,7 +98,7 @@ def _mean_line(x: np.ndarray, mean: np.ndarray) -> Trace:
 
 
 def _training_points(model: TableModel, name: str, at: int) -> Trace:
-    names = model.encoder.encoded_names
+    names = model.table_encoder.encoded_names
     values = model.sample[:, names.index(name)]
     marked = f"{name} is missing"
     missing = model.sample[:, names.index(marked)] if marked in names else np.zeros(len(values))

@@ -61,7 +61,7 @@ def create_app(
         all.
     """
     for num_rows in WARM_ROWS:
-        model.predict(pandas.DataFrame([model.encoder.typical_row] * num_rows))
+        model.predict(pandas.DataFrame([model.table_encoder.typical_row] * num_rows))
     # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     add_handlers(app)
@@ -148,7 +148,7 @@ def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
 
 
 def _predict_json(model: TableModel, limits: Limits, body: bytes) -> Response:
-    asked = read_rows(body, model.encoder, limits)
+    asked = read_rows(body, model.table_encoder, limits)
     content = answer_json(model, asked.table, asked.level, asked.unknown)
     return Response(content, media_type=_JSON)
 

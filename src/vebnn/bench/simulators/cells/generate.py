@@ -11,7 +11,7 @@ from vebnn.bench.simulators.cells.image import draw_image
 from vebnn.bench.simulators.cells.plan import Plan, Request, draw_counts, list_requests, versions
 from vebnn.bench.simulators.resumable import Arrays, Report, Work, make_data
 
-_IMAGES_PER_PART = 200  # a few seconds of work
+_IMAGES_PER_PART = 100  # a second of work
 _COUNTS_PER_GROUP = 50
 
 

@@ -13,7 +13,7 @@ from vebnn.presets import (
     stretched,
 )
 
-EXPERIMENTS = ("toy", "uci", "plasticity")
+EXPERIMENTS = ("toy", "uci", "plasticity", "images")
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -74,7 +74,7 @@ def test_stretched_settings_have_multiplied_lengths() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("mnist",), "`experiment` must be one of 'toy', 'uci', 'plasticity'. Got 'mnist'"),
+        (("mnist",), "`experiment` must be one of 'toy', 'uci', 'plasticity', 'images'. Got 'mnist'"),
         (("uci", "hmc"), "`engine` must be one of 'ensemble', .*. Got 'hmc'"),
     ],
 )

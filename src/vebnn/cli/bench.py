@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from vebnn.cli.bench_pages import bench_page, bench_table
 from vebnn.cli.groups import listed, new_group
 
 if TYPE_CHECKING:
@@ -278,69 +279,10 @@ def bench_cells(
     cells_transfer.bench_cells(images, seeds, out, Console())
 
 
-@bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")
-def bench_table(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth, images or plasticity."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for Markdown, LaTeX, HTML and CSV files."),
-    ] = None,
-    metric: Annotated[
-        str, typer.Option(help="Fields of rows, such as tll,crps; the paper's unless given.")
-    ] = "",
-    preset: Annotated[
-        str | None, typer.Option(help="Only rows that were made with this preset.")
-    ] = None,
-    methods: Annotated[str, typer.Option(help="Only these methods, separated by commas.")] = "",
-    datasets: Annotated[str, typer.Option(help="Only these data sets, separated by commas.")] = "",
-    paper: Annotated[
-        bool | None,
-        typer.Option(
-            help="Published numbers below ours: everywhere, or nowhere; in Markdown and HTML unless "
-            "said."
-        ),
-    ] = None,
-) -> None:
-    """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
-    from vebnn.bench.comparison.measures import find_metrics, usual_metrics
-    from vebnn.bench.comparison.reading import read_results
-    from vebnn.bench.comparison.summary import summarise, write_summary
-    from vebnn.bench.render.terminal import print_document
-
-    chosen = find_metrics(listed(metric)) if metric else None
-    if out is not None and out.exists() and not out.is_dir():
-        raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")
-    results = read_results(files, preset=preset, methods=listed(methods), datasets=listed(datasets))
-    summary = summarise(results, chosen or usual_metrics(results.experiment))
-    written = [] if out is None else write_summary(summary, out, paper=paper)
-    print_document(summary.document(paper=paper is True), Console())
-    if written:
-        typer.echo(f"Written: {', '.join(map(str, written))}")
-
-
-@bench.command("page")
-def bench_page(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="Rows of vebnn bench truth, effort, replicates, images or uci --standard.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],
-    preset: Annotated[
-        str | None, typer.Option(help="Only rows that were made with this preset.")
-    ] = None,
-) -> None:
-    """Write the page of an experiment from its rows, without a fit."""
-    from vebnn.bench.comparison.reading import read_results
-    from vebnn.bench.pages.writing import write_page
-
-    for path in write_page(read_results(files, preset=preset), out):
-        typer.echo(f"Written: {path}")
+bench.command("table", short_help="Make tables of the rows: tests, ranks, the paper's numbers.")(
+    bench_table
+)
+bench.command("page")(bench_page)
 
 
 def _print_sheets(sheets: "Sequence[Sheet]", rows: Path, console: Console) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from tests.datasets.images.test_raw_sources import write_appa_real
 from tests.support.small_images import TINY
 from vebnn.bench.experiments import images, images_settings
 from vebnn.bench.experiments.images_settings import ImageSizes
+from vebnn.cli.main import commands
 from vebnn.datasets import uci
 from vebnn.datasets.images import ImageDataset, Images
 
@@ -55,26 +57,38 @@ def test_a_choice_of_images_keeps_rows_together() -> None:
     assert again.train.y.tolist() != chosen.train.y.tolist()
 
 
-def test_cells_are_generated_fitted_and_resumed(tmp_path: Path) -> None:
+def test_the_command_generates_cells_fits_resumes_and_writes_its_page(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    rows = run(["cells-gap", "skin"], ["MVE (NLL)"], path)
+    methods = ["--methods", "MVE (NLL),Evidential", "--datasets", "cells-gap,skin"]
+    command = ["bench", "images", *methods, "--jobs", "1", "--out", str(path)]
+    ran = CliRunner().invoke(commands, command)
+    assert ran.exit_code == 0, ran.output
+    assert "skin is skipped" in ran.output
+    assert "TLL (↑)" in ran.output
     assert (tmp_path / "images" / "cells.npz").is_file()
-    (row,) = rows
-    assert (row["dataset"], row["method"], row["split"]) == ("cells-gap", "MVE (NLL)", 0)
+    rows = {
+        (row["dataset"], row["method"]): row for row in map(json.loads, path.read_text().splitlines())
+    }
+    assert len(rows) == 4
+    assert "skin images were not found" in rows["skin", "Evidential"]["skipped"]
+    row = rows["cells-gap", "MVE (NLL)"]
     assert row["num_train"] <= 32
     assert row["settings"]["preset"] == "small"
     assert "num_epochs=1" in row["settings"]["training"]
     assert sum(row["curve"]["num_images"]) == 24
     assert row["aleatoric_ratio"] > 0
     assert row["epistemic_ratio"] is None
+    assert rows["cells-gap", "Evidential"]["epistemic_ratio"] > 0
     assert row["seconds"] >= row["fit_seconds"] > 0
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    (skipped,) = [line for line in lines if "skipped" in line]
-    assert skipped["dataset"] == "skin"
-    assert "skin images were not found" in skipped["skipped"]
     # Nothing is left to do.
-    assert run(["cells-gap", "skin"], ["MVE (NLL)"], path) == rows
-    assert len(path.read_text().splitlines()) == len(lines)
+    assert CliRunner().invoke(commands, command).exit_code == 0
+    assert len(path.read_text().splitlines()) == 4
+    table = CliRunner().invoke(commands, ["bench", "table", str(path), "--metric", "raw_tll"])
+    assert "raw TLL (↑)" in table.output
+    page = tmp_path / "images.md"
+    written = CliRunner().invoke(commands, ["bench", "page", str(path), "--out", str(page)])
+    assert written.exit_code == 0, written.output
+    assert "paper -5.73" in page.read_text()
 
 
 def test_appa_real_from_its_files_to_the_papers_numbers(tmp_path: Path) -> None:

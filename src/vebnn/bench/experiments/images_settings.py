@@ -79,7 +79,7 @@ class ImagePreset:
         }
 
 
-_SMALL_TRAINING = Training(num_epochs=12, learning_rate=2e-3, batch_size=32, patience=4)
+_SMALL_TRAINING = Training(num_epochs=10, learning_rate=2e-3, batch_size=32, patience=3)
 SMALL = ImagePreset(
     sizes=ImageSizes(num_train=2_000, num_validation=1_000, num_test=2_000, side=32),
     # Sets with a gap or without tails keep half of the images for training and validation.
@@ -89,7 +89,7 @@ SMALL = ImagePreset(
     training=_SMALL_TRAINING,
     variance_training=Training(num_epochs=6, learning_rate=2e-3, batch_size=32, patience=3),
     chains=MappingProxyType(
-        {"num_samples": 6, "burn_in": 3, "thinning": 1, "num_chains": 3, "batch_size": 32}
+        {"num_samples": 8, "burn_in": 3, "thinning": 1, "num_chains": 2, "batch_size": 32}
     ),
     elbo=_SMALL_TRAINING,
     # Residuals of images the mean was not trained on, from two networks with half of them each.

@@ -49,6 +49,7 @@ class ResNet:
       dropout_rate: dropout after each hidden layer of the head.
       prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scale of each
         layer with them; see :mod:`vebnn.networks.scales`.
+      stem_stride: 2 halves height and width in the stem of images up to 64×64: a quarter of the cost.
 
     Convolutions start with the variance 2/fan_in (He et al. 2015), gains at 1 and the head as an
     :class:`MLP` does. A gain is stored as its difference from 1, around which the prior lies.
@@ -63,6 +64,7 @@ class ResNet:
     head: tuple[int, ...] = (512,)
     dropout_rate: float = 0.0
     prior: Literal["unit", "learned"] = "unit"
+    stem_stride: int = 1
 
     def __post_init__(self) -> None:
         if self.depth not in BLOCKS:
@@ -73,6 +75,7 @@ class ResNet:
         object.__setattr__(self, "head", require_widths("ResNet", self.head, 0, name="head"))
         require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
         require_one_of("prior", self.prior, PRIORS)
+        require_one_of("stem_stride", self.stem_stride, (1, 2))
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "ResidualNetwork":
         """Return a network from ``(height, width, channels)`` to ``(out_size,)``.
@@ -82,7 +85,7 @@ class ResNet:
         """
         self._check(in_shape)
         large, learned = max(in_shape[:2]) > LARGE, self.prior == "learned"
-        size, stride = (7, 2) if large else (3, 1)
+        size, stride = (7, 2) if large else (3, self.stem_stride)
         blocks = self._blocks()
         layers: list[Layer] = [((size, size, in_shape[-1], self.width), stride)]
         layers += [layer for block in blocks for layer in block]
@@ -111,7 +114,7 @@ class ResNet:
                 f"A ResNet takes images: X of shape (rows, height, width, channels). Got examples of "
                 f"shape {in_shape}; for a table use MLP((50,)), for grey images X[..., None]."
             )
-        smallest = 2 ** (len(BLOCKS[self.depth]) - 1)
+        smallest = self.stem_stride * 2 ** (len(BLOCKS[self.depth]) - 1)
         if min(in_shape[:2]) < smallest:
             raise ValueError(
                 f"A ResNet of depth {self.depth} takes images of at least {smallest}×{smallest} "

@@ -21,8 +21,8 @@ SHAPES = [
 @pytest.fixture(params=SHAPES, ids=str)
 def case(request: pytest.FixtureRequest, rng: np.random.Generator):
     size, stride, *image, channels = request.param
-    x = rng.normal(size=(4, *image, channels)).astype(np.float32)
-    weight = rng.normal(size=(size, size, channels, 5)).astype(np.float32)
+    x = jnp.asarray(rng.normal(size=(4, *image, channels)), jnp.float32)
+    weight = jnp.asarray(rng.normal(size=(size, size, channels, 5)), jnp.float32)
 
     def own(x, weight):
         return jax.vmap(lambda image: convolve(image, weight, stride))(x)
@@ -62,7 +62,7 @@ def test_directional_derivatives(case, rng: np.random.Generator) -> None:
 
 def test_gradients_of_each_image_and_of_each_network(case) -> None:
     own, of_xla, x, weight = case
-    weights = np.stack([weight, -2 * weight])
+    weights = jnp.stack([weight, -2 * weight])
 
     def of_all(convolution):
         square = lambda weight, x: jnp.sum(convolution(x[None], weight) ** 2) / 100  # noqa: E731

@@ -31,8 +31,7 @@ def convolve(image: Array, weight: Array, stride: int) -> Array:
     if weight.shape[0] == 1:
         return image[::stride, ::stride] @ weight[0, 0]
     if jax.default_backend() == "cpu":
-        # NumPy's own arrays, as constants of a program, are refused inside custom derivatives.
-        return _convolve_on_cpu(jnp.asarray(image), jnp.asarray(weight), stride)
+        return _convolve_on_cpu(image, weight, stride)
     return _convolve(image, weight, stride, "HWIO")
 
 

@@ -2,8 +2,8 @@
 
 XLA's gradients of a convolution are convolutions whose axes have another order. On a CPU it rewrites
 these for its fast kernels, but not inside a loop: there, where every training step is, it falls back to
-plain loops that take 50 times as long. So the gradients are written here in forms that need no
-rewriting.
+plain loops. A step of a small ResNet then takes 4 times as long on images of 16×16, 17 times as long on
+64×64. So the gradients are written here in forms that need no rewriting.
 
 The gradient in the weights is a matrix product: the gradient in the results, times the pixels around
 each result side by side. The part "ablation" of ``make bench`` has the time of a training step with

@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.speed import ablation, against, alone, page, results, scaling
-from benchmarks.speed.cases import CASES, CONCRETE, STEPS
+from benchmarks.speed.cases import CASES, CONCRETE, IMAGES, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
 from benchmarks.speed.timing import Timing, measure
@@ -43,6 +43,14 @@ def steps(console: Console) -> Measured:
         claims += results.step_claims(timings) if cores == 1 else []
         results.print_missing(timings, console)
     return claims, sheets
+
+
+def images(console: Console) -> Measured:
+    """Time training steps of small residual networks on one core."""
+    programs = [Program(VEBNN, "ours:steps", 1), Program(TENSORS, "torch_way:with_tensors", 1)]
+    timings = measure(programs, [(case, 1) for case in IMAGES], REPEATS, console)
+    results.print_missing(timings, console)
+    return results.image_claims(timings), [results.of_images(timings)]
 
 
 def fleet(console: Console) -> Measured:
@@ -156,6 +164,7 @@ def routines(console: Console) -> Measured:
 
 PARTS: dict[str, Callable[[Console], Measured]] = {
     "steps": steps,
+    "images": images,
     "fleet": fleet,
     "fits": fits,
     "growth": growth,

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.speed.cases import Case
 from benchmarks.speed.whole_fits import settings_of
-from vebnn import GRU, MLP, PSGLD, JointRegressor, VeBNNRegressor
-from vebnn.core.types import NoisyDataset, ResidualDataset
+from vebnn import GRU, MLP, PSGLD, JointRegressor, ResNet, VeBNNRegressor
+from vebnn.core.types import NoisyDataset, Recipe, ResidualDataset
 from vebnn.core.workers import spread
 from vebnn.inference import Ensemble, Problem
 from vebnn.inference.evaluation import moments
@@ -138,6 +138,10 @@ def _problem(case: Case, runs: int) -> tuple[Objective, Network, NoisyDataset]:
 
 
 def _networks(case: Case, widths: tuple[int, ...], out_size: int, runs: int) -> Network:
-    recipe = GRU(widths) if case.recurrent else MLP(widths, case.activation, case.dropout)
-    keys = jax.random.split(KEY, runs)
-    return build_networks(recipe, case.shape, out_size, keys, steps=case.shape[:-1])
+    recipe: Recipe = MLP(widths, case.activation, case.dropout)
+    if case.depth:
+        recipe = ResNet(case.depth, widths[0], head=widths[1:])
+    elif case.recurrent:
+        recipe = GRU(widths)
+    steps = case.shape[:-1] if case.recurrent else ()
+    return build_networks(recipe, case.shape, out_size, jax.random.split(KEY, runs), steps=steps)

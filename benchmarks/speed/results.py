@@ -49,6 +49,16 @@ def of_steps(timings: Sequence[Timing], cores: int) -> Sheet:
     )
 
 
+def of_images(timings: Sequence[Timing]) -> Sheet:
+    """Return the times of training steps on images."""
+    rows = [
+        [timing.job[0].name, short(timing.seconds[VEBNN]), _times(timing, TENSORS)]
+        for timing in timings
+    ]
+    caption = "Step 1 of a batch of 32 images on one core: vebnn's time, × as long PyTorch takes."
+    return sheet("A step on images", caption, ("", VEBNN, TENSORS), rows)
+
+
 def of_fits(timings: Sequence[Timing], share: float) -> Sheet:
     """Return the times of whole fits."""
     others = (LOADER, TENSORS)
@@ -118,6 +128,19 @@ def step_claims(timings: Sequence[Timing]) -> list[Claim]:
             text = f"{name}: the faster PyTorch takes × as long"
             claims.append(Claim(text, min(theirs) / ours, 3 if step == 2 else 1))
     return claims
+
+
+def image_claims(timings: Sequence[Timing]) -> list[Claim]:
+    """Return the promises for images."""
+    return [
+        Claim(
+            f"Step 1, {timing.job[0].name}: {TENSORS} takes × as long",
+            timing.seconds[TENSORS] / timing.seconds[VEBNN],
+            1,
+        )
+        for timing in timings
+        if TENSORS in timing.seconds
+    ]
 
 
 def fit_claims(timings: Sequence[Timing]) -> list[Claim]:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from benchmarks.speed.cases import Case
+from benchmarks.speed.torch_resnet import residual_network
 
 Loss = Callable[[nn.Module, tuple[Tensor, ...]], Tensor]
 Best = tuple[float, int]  # the smallest value that was watched, and after how many epochs
@@ -86,6 +87,8 @@ class PSGLD(torch.optim.Optimizer):
 
 def network_of(case: Case, widths: tuple[int, ...], outputs: int) -> nn.Module:
     """Return a network as PyTorch initialises it."""
+    if case.depth:
+        return residual_network(case.shape[-1], widths, outputs)
     if case.recurrent:
         return Recurrent(case.shape[-1], widths, outputs)
     activation = {"relu": nn.ReLU, "tanh": nn.Tanh}[case.activation]

@@ -135,6 +135,7 @@ def test_jax_can_replace_every_routine_of_our_own(routine: str) -> None:
         "random_order": (key, 3, 4),
         "log_gamma": (np.float32(2.5),),
         "ACTIVATIONS": (np.float32(2.5),),
+        "convolve": (np.ones((5, 4, 2), np.float32), np.ones((3, 3, 2, 6), np.float32), 2),
     }
     for place, function in ablation.ROUTINES[routine].items():
         module, name = place.split(":")

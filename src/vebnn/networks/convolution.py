@@ -2,15 +2,12 @@
 
 XLA's gradients of a convolution are convolutions whose axes have another order. On a CPU it rewrites
 these for its fast kernels, but not inside a loop: there, where every training step is, it falls back to
-plain loops that take 50 times as long. So the gradients are written here in forms that need no
-rewriting.
+plain loops. A step of a small ResNet then takes 4 times as long on images of 16×16, 17 times as long on
+64×64. So the gradients are written here in forms that need no rewriting.
 
-The gradient in the weights is a matrix product. With x the pixels and g the gradient in the results,
-
-    ∂w[i, j] = Σ x[h + i, w + j] g[h, w]ᵀ = Σ x[h, w] g[h − i, w − j]ᵀ:
-
-the pixels times all shifts of g side by side. The part "ablation" of ``make bench`` has the time of a
-training step with this and with XLA's own gradients.
+The gradient in the weights is a matrix product: the gradient in the results, times the pixels around
+each result side by side. The part "ablation" of ``make bench`` has the time of a training step with
+this and with XLA's own gradients, the part "images" that of PyTorch.
 """
 
 from functools import partial
@@ -60,37 +57,21 @@ def _derivative(stride: int, primals: Any, tangents: Any) -> tuple[Array, Array]
         # The axes are in the order of the fast kernels after transposing.
         change = change + _convolve(of_image, weight.swapaxes(2, 3), stride, "HWOI")
     if not isinstance(of_weight, SymbolicZero):
-        change = change + _products(image, of_weight, stride)
+        change = change + _product(image, of_weight, stride)
     return value, change
 
 
 _convolve_on_cpu.defjvp(_derivative, symbolic_zeros=True)
 
 
-def _products(image: Array, weight: Array, stride: int) -> Array:
-    """Return the convolution as products of all pixels with all weights, shifted and added up."""
-    size = len(weight)
-    height, width = (-(-side // stride) for side in image.shape[:2])
-    spare = [
-        (0, stride * kept - side, 0) for kept, side in zip((height, width), image.shape, strict=False)
+def _product(image: Array, weight: Array, stride: int) -> Array:
+    """Return the convolution as one product, with the pixels around each result side by side."""
+    size, (height, width) = len(weight), image.shape[:2]
+    # Otherwise XLA computes the image anew for every shift.
+    image = jax.lax.optimization_barrier(image)
+    image = jnp.pad(image, ((size // 2,) * 2, (size // 2,) * 2, (0, 0)))
+    parts = [
+        image[i : i + height : stride, j : j + width : stride] for i in range(size) for j in range(size)
     ]
-    image = jax.lax.pad(image, jnp.zeros((), image.dtype), (*spare, (0, 0, 0)))
-    total = jnp.zeros((height, width, weight.shape[-1]), image.dtype)
-    # With a stride, pixels of the same remainder meet the same weights.
-    for line in range(stride):
-        for column in range(stride):
-            steps = [
-                (i, j)
-                for i in range(size)
-                for j in range(size)
-                if (i - size // 2) % stride == line and (j - size // 2) % stride == column
-            ]
-            if not steps:
-                continue
-            weights = jnp.stack([weight[i, j] for i, j in steps], axis=1)
-            products = jnp.tensordot(image[line::stride, column::stride], weights, 1)
-            for (i, j), part in zip(steps, jax.lax.split(products, [1] * len(steps), 2), strict=True):
-                down, right = (i - size // 2) // stride, (j - size // 2) // stride
-                shift = ((-down, down, 0), (-right, right, 0), (0, 0, 0))
-                total = total + jax.lax.pad(part[:, :, 0], jnp.zeros((), part.dtype), shift)
-    return total
+    product = jnp.tensordot(jnp.stack(parts, 2), weight.reshape(size**2, *weight.shape[2:]), 2)
+    return jax.lax.optimization_barrier(product)

@@ -79,19 +79,20 @@ class ImagePreset:
         }
 
 
-_SMALL_TRAINING = Training(num_epochs=10, learning_rate=2e-3, batch_size=32, patience=3)
+_SMALL_TRAINING = Training(num_epochs=20, learning_rate=2e-3, batch_size=32, patience=6)
 SMALL = ImagePreset(
-    sizes=ImageSizes(num_train=2_000, num_validation=1_000, num_test=2_000, side=32),
+    sizes=ImageSizes(num_train=3_000, num_validation=500, num_test=2_000, side=32),
     # Sets with a gap or without tails keep half of the images for training and validation.
-    cells=Plan(train=4_000, validation=2_000, test=2_000, size=32),
-    network=ResNet(8, width=8, head=(32,)),
-    variance_network=ResNet(8, width=8, head=()),
+    cells=Plan(train=6_000, validation=1_000, test=2_000, size=32),
+    network=ResNet(8, width=16, head=(32,), stem_stride=2),
+    variance_network=ResNet(8, width=8, head=(), stem_stride=2),
     training=_SMALL_TRAINING,
-    variance_training=Training(num_epochs=6, learning_rate=2e-3, batch_size=32, patience=3),
+    variance_training=Training(num_epochs=10, learning_rate=2e-3, batch_size=32, patience=4),
     chains=MappingProxyType(
-        {"num_samples": 8, "burn_in": 3, "thinning": 1, "num_chains": 2, "batch_size": 32}
+        {"num_samples": 6, "burn_in": 4, "thinning": 1, "num_chains": 3, "batch_size": 32}
     ),
     elbo=_SMALL_TRAINING,
+    num_members=4,
     # Residuals of images the mean was not trained on, from two networks with half of them each.
     cooperative=MappingProxyType({"residuals": "cross_fit", "num_folds": 2, "rounds": 1}),
 )

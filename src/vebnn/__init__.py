@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Laplace,
         MCDropout,
     )
-    from vebnn.networks import GRU, MLP, ResNet
+    from vebnn.networks import GRU, MLP, Augmentation, ResNet
     from vebnn.prediction import Prediction
     from vebnn.training import Training
 
@@ -42,6 +42,7 @@ __all__ = [
     "PSGLD",
     "SGHMC",
     "SGLD",
+    "Augmentation",
     "BayesByBackprop",
     "Ensemble",
     "JointRegressor",

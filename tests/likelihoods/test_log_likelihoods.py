@@ -18,7 +18,7 @@ from vebnn.likelihoods.log_likelihoods import (
     apply_to_rows,
 )
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.networks import MLP
+from vebnn.networks import MLP, build_networks
 from vebnn.networks.mlp import Perceptron
 
 
@@ -98,7 +98,8 @@ def test_mixture_with_noise_learned(batch: Dataset, network: Perceptron, raw: np
 
 
 def test_every_row_has_dropout_of_its_own(key: jax.Array) -> None:
-    network = MLP((40,), "tanh", dropout_rate=0.5).build((1,), 1, key=key)
+    networks = build_networks(MLP((40,), "tanh", dropout_rate=0.5), (1,), 1, key[None])
+    network = jax.tree.map(lambda leaf: leaf[0], networks)
     x = np.ones((6, 1), np.float32)
     assert len(np.unique(apply_to_rows(network, x, key))) == 6
     assert len(np.unique(apply_to_rows(network, x, None))) == 1

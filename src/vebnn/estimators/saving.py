@@ -12,7 +12,7 @@ import numpy as np
 from vebnn.calibration import describe, revive
 from vebnn.estimators.preprocessing import Standardiser
 from vebnn.inference import ENGINES
-from vebnn.networks import GRU, MLP, ResNet
+from vebnn.networks import GRU, MLP, Augmentation, ResNet
 from vebnn.presets import default_network, default_variance_network
 from vebnn.serialization.files import new_folder
 from vebnn.serialization.folders import MODEL, understanding
@@ -21,7 +21,9 @@ from vebnn.strategies.contract import Saved, Shapes
 from vebnn.training import Training
 
 _RECIPES = (GRU, MLP, ResNet)
-_KNOWN: dict[str, Any] = {kind.__name__: kind for kind in (*_RECIPES, Training, *ENGINES.values())}
+_KNOWN: dict[str, Any] = {
+    kind.__name__: kind for kind in (*_RECIPES, Augmentation, Training, *ENGINES.values())
+}
 _FACTS = ("one_output_", "target_names_", "n_features_in_")
 _UNITS = ("x_units_", "y_units_")
 

@@ -109,11 +109,11 @@ class IsotropicPrior(eqx.Module):
 
 
 def apply_to_rows(network: Module, x: Array, key: Key | None) -> Array:
-    """Apply a network to every row, each with its own key for dropout.
+    """Apply a network to every row, each with its own key for augmentation and dropout.
 
     Without a key, as in the monitors of early stopping, wide rows go by blocks.
     """
     if key is None:
         return by_blocks(jax.vmap(network), x) if is_wide(x) else jax.vmap(network)(x)
     keys = prng.split(key, x.shape[0])
-    return jax.vmap(lambda row, key_row: network(row, key=key_row))(x, keys)
+    return jax.vmap(lambda row, key: network(network.augment(row, key), key=key))(x, keys)

@@ -61,6 +61,11 @@ class Network:
         """Learned prior scale of each input, ``(..., inputs)``; None if the network has none."""
         return getattr(self.module, "input_scales", None)
 
+    def augment(self, x: Array, key: Key) -> Array:
+        """Return an example to train on in the place of another; most networks leave it as it is."""
+        augment = getattr(self.module, "augment", None)
+        return x if augment is None else augment(x, key)
+
     def features(self, x: Array) -> Array:
         """Map one example to what the head sees."""
         return self.module.features(_floats(x))

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from vebnn.core.arguments import require_number, require_one_of, require_whole, require_widths
 from vebnn.core.types import Array, Key
+from vebnn.networks.augmentation import Augmentation
 from vebnn.networks.convolution import convolve
 from vebnn.networks.mlp import MLP, Perceptron
 from vebnn.networks.scales import PRIORS, ConvolutionScales
@@ -50,6 +51,8 @@ class ResNet:
       prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scale of each
         layer with them; see :mod:`vebnn.networks.scales`.
       stem_stride: 2 halves height and width in the stem of images up to 64×64: a quarter of the cost.
+      augmentation: how images are changed at random in training, such as
+        ``Augmentation(flip=True, shift=4)``; None leaves them as they are.
 
     Convolutions start with the variance 2/fan_in (He et al. 2015), gains at 1 and the head as an
     :class:`MLP` does. A gain is stored as its difference from 1, around which the prior lies.
@@ -65,6 +68,7 @@ class ResNet:
     dropout_rate: float = 0.0
     prior: Literal["unit", "learned"] = "unit"
     stem_stride: int = 1
+    augmentation: Augmentation | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in BLOCKS:
@@ -76,6 +80,11 @@ class ResNet:
         require_number("dropout_rate", self.dropout_rate, 0, 1, "[)")
         require_one_of("prior", self.prior, PRIORS)
         require_one_of("stem_stride", self.stem_stride, (1, 2))
+        if not isinstance(self.augmentation, Augmentation | None):
+            raise ValueError(
+                f"The `augmentation` of ResNet must be an Augmentation(...) or None. Got "
+                f"{self.augmentation!r}."
+            )
 
     def build(self, in_shape: tuple[int, ...], out_size: int, *, key: Key) -> "ResidualNetwork":
         """Return a network from ``(height, width, channels)`` to ``(out_size,)``.
@@ -105,6 +114,7 @@ class ResNet:
             [Block(*islice(built, len(block))) for block in blocks],
             head.build((channels,), out_size, key=key_head),
             large,
+            self.augmentation,
         )
 
     def _check(self, in_shape: tuple[int, ...]) -> None:
@@ -181,10 +191,15 @@ class ResidualNetwork(eqx.Module):
     blocks: list[Block]
     head: Perceptron
     pool: bool = eqx.field(static=True)  # a maximum after the stem
+    augmentation: Augmentation | None = eqx.field(static=True)
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map ``(height, width, channels)`` to outputs; without a key, dropout is switched off."""
         return self.head(self.features(x), key=key)
+
+    def augment(self, x: Array, key: Key) -> Array:
+        """Return an image to train on in the place of another."""
+        return x if self.augmentation is None else self.augmentation(x, key)
 
     def features(self, x: Array) -> Array:
         """Return what the head sees: a mean over pixels for each of the last channels."""

@@ -9,7 +9,8 @@ among the training images, and their mean and noise are known.
 
 ```sh
 ROWS=docs/results/images.jsonl
-vebnn bench images --preset small --datasets cells,cells-gap,cells-tail,rotated-digits --out $ROWS
+vebnn bench images --preset small --datasets cells,cells-gap,cells-tail,rotated-digits \\
+    --methods 'paper,MVE (Ensembles)' --out $ROWS
 vebnn bench page $ROWS --out docs/results/images.md
 ```
 

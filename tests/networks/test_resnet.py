@@ -1,6 +1,7 @@
 """Residual networks: their size, their parts by hand, and what they refuse."""
 
 import math
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -180,3 +181,23 @@ def test_a_saved_model_predicts_the_same(tmp_path, rng: np.random.Generator) -> 
     loaded = JointRegressor.load(tmp_path / "model")
     assert loaded.network == network
     np.testing.assert_array_equal(loaded.predict(x), model.predict(x))
+
+
+def test_numbers_of_16_bits_are_close_and_weights_keep_32(image: np.ndarray) -> None:
+    recipe, key = ResNet(4, 4, head=()), jax.random.key(0)
+    exact, short = (
+        replace(recipe, bfloat16=one).build(image.shape, 1, key=key) for one in (False, True)
+    )
+    assert {leaf.dtype for leaf in jax.tree.leaves(short)} == {jnp.dtype("float32")}
+
+    @eqx.filter_jit
+    def both(network: eqx.Module) -> tuple[jax.Array, eqx.Module]:
+        return eqx.filter_value_and_grad(lambda network: network(image)[0])(network)
+
+    (value, gradient), (near, gradient_near) = both(exact), both(short)
+    assert value != near
+    np.testing.assert_allclose(near, value, rtol=0.1, atol=0.05)
+    for one, other in zip(*map(jax.tree.leaves, (gradient, gradient_near)), strict=True):
+        assert other.dtype == np.float32
+        assert np.linalg.norm(other - one) <= 0.1 * np.linalg.norm(one) + 1e-3
+    assert not recipe.build(image.shape, 1, key=key).stem.bfloat16  # on a CPU

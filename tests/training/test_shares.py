@@ -1,43 +1,27 @@
 """Devices that share a run: the same loss as one device, up to rounding."""
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from vebnn.core.types import NoisyDataset
+from tests.support.patches import patch_networks, patches
 from vebnn.inference import PSGLD, Problem
 from vebnn.inference import sampling as sampling_module
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
-from vebnn.networks import build_networks
 from vebnn.training import SILENT, Objective, Training, all_rows, train
 from vebnn.training import loop as loop_module
 
 pytestmark = pytest.mark.skipif(jax.local_device_count() < 2, reason="needs two devices")
 
 
-class Patch(eqx.Module):
-    """A few means of pixels, and a linear layer."""
-
-    weight: jax.Array
-
-    def __call__(self, x, *, key=None):
-        return self.weight @ jnp.mean(x.reshape(4, 7, 4, 7), (1, 3)).ravel()
-
-
 @pytest.fixture
 def data():
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 255, (45, 28, 28, 1)).astype(np.uint8)
-    target = rng.standard_normal((45, 1)).astype(np.float32)
-    return NoisyDataset(x, target, np.ones_like(target), np.ones_like(target))
+    return patches(45)
 
 
 @pytest.fixture
 def starts():
-    network = Patch(0.3 * jnp.ones((1, 16)))
-    return build_networks(network, (28, 28, 1), 1, jax.random.split(jax.random.key(0), 1))
+    return patch_networks(1)
 
 
 OBJECTIVE = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(2)))

@@ -25,6 +25,7 @@ from vebnn.training import (
 from vebnn.training.batches import NO_ROW, batch_shape, fetch, shuffled_batches, with_spare_rows
 from vebnn.training.fleet import key_of_share, mean_of_shares, share_of, shares_of
 from vebnn.training.loop import raise_if_failed
+from vebnn.training.streaming import stream_if_large
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ def sample_chains(
     advance_chain = _Advance(problem.objective, sampler, like, shares)
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
-    data = replicate(with_spare_rows(problem.data), sampler.num_chains, shares=shares)
+    data = stream_if_large(with_spare_rows(problem.data))
+    data = replicate(data, sampler.num_chains, shares=shares)
     # An input of the program, so that another step size needs no compilation.
     size = sampler.step_size if step_size is None else step_size
     require_number("step_size", size, 0, np.inf)

@@ -13,6 +13,7 @@ import numpy as np
 
 from vebnn.core.blocks import is_wide
 from vebnn.core.types import Array, Key, SomeDataset
+from vebnn.training.streaming import HostRows
 
 NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
@@ -52,7 +53,8 @@ def with_spare_rows(data: SomeDataset) -> SomeDataset:
 
 def take(data: SomeDataset, rows: Array) -> SomeDataset:
     """Return the given rows; ``NO_ROW`` gets weight zero."""
-    taken = jax.tree.map(lambda leaf: leaf[rows], data)
+    whole = lambda node: isinstance(node, HostRows)  # noqa: E731
+    taken = jax.tree.map(lambda leaf: leaf[rows], data, is_leaf=whole)
     present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
     return taken._replace(weight=taken.weight * present)
 

@@ -33,6 +33,7 @@ from vebnn.training.fleet import (
 )
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.stage import SILENT, Stage
+from vebnn.training.streaming import stream_if_large
 
 FEWEST_EPOCHS = 100  # however large the data set
 
@@ -243,7 +244,7 @@ def train(
     rates = rates if learning_rate is None else np.asarray(learning_rate)
     watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
 
-    data = replicate(with_spare_rows(data), num_runs, shares=shares)
+    data = replicate(stream_if_large(with_spare_rows(data)), num_runs, shares=shares)
     own = jax.tree.map(lambda _: None, objective) if own is None else own
 
     def advance(state: TrainState, until: int) -> TrainState:

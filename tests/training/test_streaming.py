@@ -1,0 +1,80 @@
+"""Rows that stay with the host: the same results, from rows read batch by batch."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tests.support.patches import patch_networks, patches
+from vebnn.inference import PSGLD, Problem
+from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.training import SILENT, Objective, Training, all_rows, streaming, train
+from vebnn.training.batches import NO_ROW, take
+
+NUM_ROWS, BATCH = 45, 15
+OBJECTIVE = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(2)))
+
+
+@pytest.fixture
+def data(tmp_path):
+    data = patches(NUM_ROWS)
+    np.save(tmp_path / "x.npy", data.x)
+    return data._replace(x=np.load(tmp_path / "x.npy", mmap_mode="r"))
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Give devices too little memory for the images; return how many rows each read had."""
+    sizes = []
+    honest = streaming.HostRows._read
+
+    def count(self, numbers):
+        sizes.append(np.size(numbers))
+        return honest(self, numbers)
+
+    monkeypatch.setattr(streaming.HostRows, "_read", count)
+    monkeypatch.setattr(streaming, "device_memory", lambda: 1.9 * NUM_ROWS * 28 * 28)
+    return sizes
+
+
+def trained(data):
+    rows, settings = all_rows(30, 2), Training(4, batch_size=BATCH)
+    watch = np.tile(np.arange(30, NUM_ROWS, dtype=np.int32), (2, 1))
+    return train(
+        jax.random.key(1), OBJECTIVE, patch_networks(2), data, rows, settings, watch_rows=watch
+    )
+
+
+def sampled(data):
+    engine = PSGLD(num_samples=3, burn_in=2, thinning=1, num_chains=2, batch_size=BATCH)
+    starts = patch_networks(2)
+    problem = Problem(OBJECTIVE, data, lambda keys: starts, starts, np.arange(3))
+    return engine.run(jax.random.key(2), problem, SILENT).draws
+
+
+@pytest.mark.parametrize("compute", [trained, sampled])
+def test_results_are_those_of_rows_on_the_device(data, compute, request) -> None:
+    on_device = compute(data)
+    read = request.getfixturevalue("read")
+    streamed = compute(data)
+    for one, other in zip(*map(jax.tree.leaves, (streamed, on_device)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert read
+    assert max(read) <= BATCH  # batches and validation rows, never all rows
+
+
+def test_rows_that_fit_stay_on_the_device(data, read, monkeypatch) -> None:
+    assert isinstance(streaming.stream_if_large(data).x, streaming.HostRows)
+    monkeypatch.setattr(streaming, "device_memory", lambda: 2 * data.x.nbytes)
+    assert streaming.stream_if_large(data) is data
+    monkeypatch.setattr(streaming, "device_memory", lambda: None)
+    assert streaming.stream_if_large(data) is data
+
+
+def test_runs_side_by_side_get_rows_of_their_own(data, read) -> None:
+    here = data._replace(x=streaming.HostRows(data.x))
+    here = jax.tree.map(jnp.asarray, here)
+    rows = np.array([[3, 1], [0, NO_ROW]])
+    found = jax.jit(jax.vmap(lambda one: take(here, one)))(rows)
+    np.testing.assert_array_equal(found.x, data.x[rows])
+    np.testing.assert_array_equal(found.weight[..., 0], [[1, 1], [1, 0]])

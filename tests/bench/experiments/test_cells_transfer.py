@@ -48,6 +48,7 @@ def test_rows_and_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(cells_transfer, "learn_to_count", learn)
     monkeypatch.setattr(cells_transfer, "NUM_HELD_OUT", 5)
+    monkeypatch.setattr(cells_transfer, "NUM_OF_COUNT", 3)
     words = io.StringIO()
     path = tmp_path / "rows.jsonl"
     (row,) = bench_cells(30, 1, path, Console(file=words, width=200))
@@ -56,6 +57,8 @@ def test_rows_and_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert row["rmse_held_out"] > 0
     assert row["vgg_intensity"]["rank_correlation"] == 1
     assert "wanted: 0.8" in words.getvalue()
+    for count, published in cells_transfer.PUBLISHED_PIXELS.items():
+        assert row["mean_pixels"][str(count)] == pytest.approx(published, rel=0.25)
     assert bench_cells(30, 1, path, Console(file=io.StringIO())) == [row]  # not computed again
 
 

@@ -16,7 +16,7 @@ from vebnn.bench.render.terminal import print_lines
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
 from vebnn.bench.simulators.cells.generate import draw_images
 from vebnn.bench.simulators.cells.image import averaging
-from vebnn.bench.simulators.cells.plan import MOST, Plan, draw_counts, list_requests
+from vebnn.bench.simulators.cells.plan import MOST, Plan, Request, draw_counts, list_requests
 from vebnn.core.arguments import require_whole
 from vebnn.datasets.vgg_cells import load_vgg_cells
 from vebnn.estimators import JointRegressor
@@ -27,6 +27,9 @@ from vebnn.training import Training
 
 WANTED = 0.8  # rank correlation of predicted and true count on the VGG images
 NUM_HELD_OUT = 200
+# Mean pixel of the images of a published figure, by their count of cells.
+PUBLISHED_PIXELS = {100: 78, 198: 113}
+NUM_OF_COUNT = 100  # images per count, to compare
 SIZE = 32  # pixels: four times faster than 64
 
 NETWORK = ResNet(6, 8, head=(32,))
@@ -57,6 +60,7 @@ def score_transfer(num_images: int, seed: int) -> Row:
         "rmse_held_out": float(rmse(counts["validation"], count_cells(standardise_each(held_out)))),
         "simulated_intensity": intensity_trend(images, counts["train"], vgg_counts.min()),
         "vgg_intensity": intensity_trend(others[seen], vgg_counts[seen], vgg_counts.min()),
+        "mean_pixels": {str(count): mean_pixel(count, seed) for count in PUBLISHED_PIXELS},
     }
 
 
@@ -92,6 +96,12 @@ def intensity_trend(images: np.ndarray, counts: np.ndarray, fewest: int) -> Row:
     return {"rank_correlation": rank_correlation(means, counts), "slope": slope}
 
 
+def mean_pixel(count: int, seed: int) -> float:
+    """Return the mean pixel of simulated images with so many cells."""
+    requests = [Request((seed, count, number), count, SIZE) for number in range(NUM_OF_COUNT)]
+    return float(draw_images(requests).mean())
+
+
 def bench_cells(num_images: int, num_seeds: int, path: Path, console: Console) -> list[Row]:
     """Compute and print the rows of all seeds."""
     require_whole("seeds", num_seeds, 1)
@@ -122,4 +132,8 @@ def _sentences(rows: Sequence[Row]) -> list[str]:
         f"RMSE of the count: {mean('rmse_to_200'):.1f} up to {MOST} cells; "
         f"{mean('rmse_held_out'):.1f} on held-out simulated images.",
         f"Mean pixel with count, rank correlation and slope: simulated {ours}; VGG {theirs}.",
+        *(
+            f"Mean pixel, {count} cells: {mean('mean_pixels', str(count)):.1f} (published: {known})."
+            for count, known in PUBLISHED_PIXELS.items()
+        ),
     ]

@@ -22,7 +22,7 @@ def require_number(name: str, value: Any, low: float, high: float, brackets: str
         raise ValueError(f"The `{name}` must be a number in {interval}. Got {value!r}.")
 
 
-def require_one_of(name: str, value: Any, choices: Sequence[str]) -> None:
+def require_one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
     """Raise ValueError unless the value is one of the choices."""
     if value not in choices:
         words = ", ".join(repr(choice) for choice in choices)

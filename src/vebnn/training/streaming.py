@@ -42,7 +42,7 @@ def stream_if_large(data: SomeDataset) -> SomeDataset:
     memory = device_memory()
     if memory is None or data.x.nbytes <= MOST_OF_DEVICE * memory:
         return data
-    return data._replace(x=HostRows(np.asarray(data.x)))
+    return data._replace(x=HostRows(np.asarray(data.x)))  # type: ignore[return-value]
 
 
 def device_memory() -> int | None:

@@ -184,3 +184,23 @@ def test_inverses_invert(kind, value) -> None:
 def test_missing_observations_are_possible() -> None:
     for target in TARGETS.values():
         assert target.allows(np.array([np.nan])).all()
+
+
+LAWS = [stats.poisson(rate) for rate in (0.3, 1, 3, 10, 50)]
+LAWS += [stats.nbinom(size, size / (size + mean)) for mean in (0.5, 3, 50) for size in (0.5, 2)]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: f"{law.dist.name}{law.args}")
+def test_counts_suit_poisson_and_negative_binomial_data(law) -> None:
+    """With the mean and variance of z that the data have: right mean, and ranges that hold enough."""
+    k = np.arange(2_000.0)
+    weight, z = law.pmf(k), TARGETS[WHOLE].transform(k)
+    mean = weight @ z
+    p = predicted(WHOLE, mean, weight @ (z - mean) ** 2)
+    np.testing.assert_allclose(p.mean, law.mean(), rtol=0.06)
+    for level in (0.8, 0.95):
+        (lower,), (upper,) = p.interval(level)
+        assert weight[(k >= lower) & (k <= upper)].sum() >= level - 0.01
+    # No range that is much longer than that of the law itself.
+    shortest = law.ppf(0.975) - law.ppf(0.025)
+    assert upper - lower <= shortest + max(2, 0.15 * shortest)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vebnn.metrics import coverage, rmse
-from vebnn.prediction import Prediction
+from vebnn.prediction import Prediction, crps
 
 DEFAULT_LEVEL = 0.95
 
@@ -23,6 +23,7 @@ class TargetScore(NamedTuple):
     aleatoric_std: float  # median over rows
     epistemic_std: float  # median over rows
     below_zero: float = 0.0  # share of the intervals that reach below 0
+    crps: float | None = None  # continuous ranked probability score; None in older models
 
 
 def columns_of(values: np.ndarray) -> np.ndarray:
@@ -43,9 +44,10 @@ def score_targets(
     The means are those of the targets in the training rows; ``rows`` are the rows to score, as an index
     or a mask.
     """
-    log_prob = prediction.log_prob(observed.reshape(prediction.mean.shape))
-    parts = (prediction.mean, log_prob, prediction.aleatoric_std, prediction.epistemic_std)
-    mean, log_prob, aleatoric, epistemic, lower, upper = (
+    y = observed.reshape(prediction.mean.shape)
+    of_rows = prediction.log_prob(y), crps(prediction, y)
+    parts = (prediction.mean, *of_rows, prediction.aleatoric_std, prediction.epistemic_std)
+    mean, log_prob, distance, aleatoric, epistemic, lower, upper = (
         columns_of(part)[rows] for part in (*parts, *prediction.interval(level))
     )
     return tuple(
@@ -60,6 +62,7 @@ def score_targets(
             aleatoric_std=float(np.median(aleatoric[:, at])),
             epistemic_std=float(np.median(epistemic[:, at])),
             below_zero=float(np.mean(lower[:, at] < 0)),
+            crps=float(np.mean(distance[:, at])),
         )
         for at, (name, y) in enumerate(zip(targets, observed[rows].T, strict=True))
     )

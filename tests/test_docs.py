@@ -39,6 +39,7 @@ WITH_EXAMPLES = [
     "docs/mixture.md",
     "docs/plasticity-data.md",
     "docs/relevance.md",
+    "docs/targets.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",

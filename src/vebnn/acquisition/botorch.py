@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from vebnn.estimators import VeBNNRegressor
 from vebnn.estimators.preprocessing import Standardiser
 from vebnn.inference.evaluation import map_draws, pool_chains
+from vebnn.prediction.targets import Real
 
 try:
     import torch
@@ -29,7 +30,7 @@ class BoTorchModel(EnsembleModel):
 
     Raises:
       TypeError: if the model is not a VeBNNRegressor, whose draws are mean functions.
-      ValueError: if its inputs are sequences or images.
+      ValueError: if its inputs are sequences or images, or its targets are not real.
 
     Example:
       >>> acquisition = qLogExpectedImprovement(BoTorchModel(model), best_f=model.predict(X).max())
@@ -44,6 +45,11 @@ class BoTorchModel(EnsembleModel):
         if len(model.in_shape_) != 1:
             raise ValueError(
                 f"The `model` must take rows of features. Got inputs of shape {model.in_shape_}."
+            )
+        if not all(isinstance(kind, Real) for kind in model.target_kinds_):
+            raise ValueError(
+                f"The `model` must have real targets: its draws are in the units of y. Got "
+                f"target={model.target!r}; fit to log(y), or use vebnn.acquisition.suggest."
             )
         self._num_outputs = model.y_units_.scale.size
         self._x_units, self._y_units = model.x_units_, model.y_units_

@@ -8,7 +8,7 @@ import numpy as np
 from vebnn.calibration.conformal import ConformalScores
 from vebnn.calibration.methods import Calibration
 from vebnn.calibration.variances import Variances
-from vebnn.prediction import Components, Prediction
+from vebnn.prediction import BackTransformed, Components, Prediction, in_user_units
 
 
 def calibrated(raw: Prediction, calibration: Calibration) -> Prediction:
@@ -16,7 +16,10 @@ def calibrated(raw: Prediction, calibration: Calibration) -> Prediction:
 
     Factors change the distribution: both variances, and with them intervals, quantiles, densities,
     draws and samples. Conformal scores change ``interval`` alone, because they assume no distribution.
+    The numbers of targets that are not real belong to the scale on which these are learned.
     """
+    if isinstance(raw.law, BackTransformed):
+        return in_user_units(calibrated(raw.law.transformed, calibration), raw.law.targets)
     if isinstance(calibration, ConformalScores):
         return replace(raw, interval_reach=calibration.multipliers)
     variances = calibration.apply(raw.aleatoric_variance, raw.epistemic_variance)

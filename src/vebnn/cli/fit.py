@@ -42,6 +42,12 @@ def fit(
         int | None,
         typer.Option(help="Side in pixels of the square that images are resized to (default: ≤ 64)."),
     ] = None,
+    target_kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Possible values: real, positive, fraction or count; once, or once for each --target."
+        ),
+    ] = None,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeat it for several.")
     ] = None,
@@ -118,6 +124,7 @@ def fit(
         source=data.name,
         calibrate=calibrate,
         images=None if images is None else ImageFolder(images, image_column, image_size),
+        target_kinds=target_kind or [],
     )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     check_can_save(folder)
@@ -137,6 +144,7 @@ def fit(
         image_shape=None if images is None else plan.table.matrix.shape[1:],
         rounds=rounds,
         time_budget=time_budget,
+        target=plan.target,
         random_state=seed,
         verbose=int(not as_json),
         checkpoint=checkpoint,
@@ -216,7 +224,13 @@ def _print_result(
     facts, diagnostics = model.facts, model.estimator.diagnostics_
     mixed = diagnostics is None or not diagnostics.complaint()
     inputs = "columns" if images is None else "images"
-    advice = advise(facts.scores, mixed, calibrated=facts.calibration is not None, inputs=inputs)
+    advice = advise(
+        facts.scores,
+        mixed,
+        calibrated=facts.calibration is not None,
+        inputs=inputs,
+        lowest=tuple(one.low for one in facts.targets),
+    )
     if as_json:
         tables.print_json(
             {

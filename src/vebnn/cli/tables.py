@@ -62,6 +62,7 @@ def score_table(title: str, scores: Sequence["TargetScore"], estimator: Any) -> 
         "RMSE": [f"{score.rmse:.4g}" for score in scores],
         "RMSE of always predicting the mean": [f"{score.baseline_rmse:.4g}" for score in scores],
         "log-likelihood per row (TLL)": [f"{score.tll:.3f}" for score in scores],
+        "CRPS": [f"{score.crps:.4g}" for score in scores if score.crps is not None],
         f"coverage of {percent(level)} intervals": [percent(score.coverage, 1) for score in scores],
         "typical aleatoric std (noise)": [f"{score.aleatoric_std:.4g}" for score in scores],
         "typical epistemic std (ignorance)": [f"{score.epistemic_std:.4g}" for score in scores],

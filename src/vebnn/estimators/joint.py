@@ -101,6 +101,11 @@ class JointRegressor(Regressor):
                 f'The `noise_std` is for loss="mse", where the noise is constant. Got '
                 f"loss={self.loss!r}, which learns it; to add measurement errors, use y_std in fit."
             )
+        if self.target != "real":
+            raise ValueError(
+                f"The `noise_std` is constant in the units of y, where the noise of "
+                f'target={self.target!r} is not. Leave out `noise_std`, or take target="real".'
+            )
         try:
             given = np.ravel(np.asarray(self.noise_std, float))
         except (TypeError, ValueError):

@@ -61,6 +61,11 @@ class MixtureRegressor(Regressor):
     variance_training: Training | None = None
 
     def _strategy(self, num_rows: int) -> CooperativeMixture:
+        if self.target != "real":
+            raise ValueError(
+                f"A MixtureRegressor takes real targets, because its branches are Gaussian. Got "
+                f"target={self.target!r}; fit it to log(y) or logit(y), or use VeBNNRegressor."
+            )
         for name in ("num_modes", "rounds", "num_starts", "em_steps"):
             require_whole(name, getattr(self, name), 1)
         require_whole("num_folds", self.num_folds, 2)

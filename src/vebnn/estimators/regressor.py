@@ -37,6 +37,7 @@ from vebnn.estimators.rows import (
     rows_that_count,
     snapshot,
 )
+from vebnn.estimators.target_kinds import inverse, kinds_of, require_kinds, transformed_std
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
@@ -44,7 +45,7 @@ from vebnn.inference.diagnostics import (
     diagnose_chains,
     to_arviz,
 )
-from vebnn.prediction import Components, Prediction, Spread
+from vebnn.prediction import Components, Prediction, Spread, in_user_units
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage
 from vebnn.training.checkpoint import Checkpoint, fingerprint
@@ -58,6 +59,7 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
     """
 
+    target: str | tuple[str, ...] = "real"
     variance_network: Any = None
     weight_decay: float = 1e-6
     prior_precision: float = 1.0
@@ -108,6 +110,7 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
             this out, and calibrate on other rows after the fit.
         """
         self._strategy(num_rows=1)  # wrong arguments are refused before the data are read
+        require_kinds(self.target)
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(
                 "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
@@ -156,7 +159,9 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
         self.in_shape_ = X.shape[1:]
+        self.target_kinds_ = kinds_of(self.target, self._columns(y).shape[-1])
         weight = entry_weight(sample_weight, self._columns(y))
+        y, y_std = self._transform("y", y, y_std, weight)
         self.x_units_ = (
             Standardiser.of_bytes(X.shape[-1])
             if is_bytes(X)
@@ -171,6 +176,7 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         require_shape("X_val", X_val, X.shape[1:])
         require_shape("y_val", y_val, y.shape[1:])
         every = entry_weight(None, self._columns(y_val))
+        y_val, y_std_val = self._transform("y_val", y_val, y_std_val, every)
         held_out = rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
         return Rows(data, held_out, belonging)
 
@@ -215,8 +221,9 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         check_is_fitted(self)
         self._check_calibration("method", method)
         _, y = self._rows(X_val, y_val, reset=False)
-        raw = self.predict_distribution(X_val, y_std=y_std, calibrated=False)
+        raw = self._predict_transformed(X_val, y_std)
         require_shape("y_val", y, raw.mean.shape[1:])
+        y, _ = self._transform("y_val", y)
         parts = [y, raw.mean, raw.aleatoric_variance, raw.epistemic_variance]
         counts = np.isfinite(y) & np.isfinite(raw.mean)
         if not counts.all():
@@ -246,24 +253,32 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
           y_std: known std of the measurement error of the new targets; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
-        index = getattr(X, "index", None) if hasattr(X, "columns") else None
         model = snapshot(self)  # another thread may fit this one again
-        x, padding = model._inputs(X)
-        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in model.fitted_.parts(x))
-        squared = model.y_units_.scale**2
+        found = model._predict_transformed(X, y_std)
+        if calibrated and model.calibration_:
+            found = apply_calibration(found, model.calibration_)
+        return in_user_units(found, model.target_kinds_)
+
+    def _predict_transformed(self, X: Any, y_std: Any) -> Prediction:
+        """Return the raw prediction on the scale that is learned, which is y for real targets."""
+        index = getattr(X, "index", None) if hasattr(X, "columns") else None
+        x, padding = self._inputs(X)
+        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
+        squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
         known: Any = 0
         if y_std is not None:
-            known = known_std(y_std, mean.shape, np.isfinite(mean)) ** 2
-        raw = Prediction(
-            mean=model._like_y(model.y_units_.restore(mean)),
-            aleatoric_variance=model._like_y(aleatoric * squared + known),
-            epistemic_variance=model._like_y(epistemic * squared),
-            load_components=partial(model._restored_components, x, padding, known),
-            target_names=model.target_names_,
+            std = known_std(y_std, mean.shape, np.isfinite(mean))
+            near = inverse(centre, self.target_kinds_)
+            known = transformed_std(near, std, self.target_kinds_) ** 2
+        return Prediction(
+            mean=self._like_y(centre),
+            aleatoric_variance=self._like_y(aleatoric * squared + known),
+            epistemic_variance=self._like_y(epistemic * squared),
+            load_components=partial(self._restored_components, x, padding, known),
+            target_names=self.target_names_,
             index=index,
-            spread=model._spread(),
+            spread=self._spread(),
         )
-        return apply_calibration(raw, model.calibration_) if calibrated and model.calibration_ else raw
 
     def to_arviz(self, X: Any, y: Any) -> Any:
         """Return the chains' predicted means at some rows, in your units, for ArviZ."""

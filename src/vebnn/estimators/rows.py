@@ -22,6 +22,7 @@ from vebnn.estimators.preprocessing import (
     known_std,
     require_moderate,
 )
+from vebnn.estimators.target_kinds import Kinds, require_possible, transform, transformed_std
 from vebnn.networks import MLP
 
 # With fewer distinct inputs, a network that has not seen one of them knows nothing of their effect:
@@ -37,6 +38,7 @@ class ArrayChecks(BaseEstimator):
     one_output_: bool
     x_units_: Standardiser
     y_units_: Standardiser
+    target_kinds_: Kinds
     fitted_: Any
     calibration_: Any
 
@@ -130,6 +132,17 @@ class ArrayChecks(BaseEstimator):
         if used.ndim == 2:
             x = np.where(used[..., None], x, 0)
         return Dataset(x.astype(np.float32), *others)
+
+    def _transform(
+        self, name: str, y: np.ndarray, y_std: Any = None, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, Any]:
+        """Check targets; return them and their measurement errors on the scale that is learned."""
+        columns, kinds = self._columns(y), self.target_kinds_
+        require_possible(name, columns, kinds)
+        if y_std is not None:
+            std = known_std(y_std, columns.shape, None if weight is None else weight > 0)
+            y_std = transformed_std(columns, std, kinds)
+        return self._like_y(transform(columns, kinds)), y_std
 
     def _columns(self, y: np.ndarray) -> np.ndarray:
         return y[:, None] if self.one_output_ else y

@@ -11,6 +11,7 @@ import numpy as np
 
 from vebnn.calibration import describe, revive
 from vebnn.estimators.preprocessing import Standardiser
+from vebnn.estimators.target_kinds import kinds_of
 from vebnn.inference import ENGINES
 from vebnn.networks import GRU, MLP, Augmentation, ResNet
 from vebnn.presets import default_network, default_variance_network
@@ -96,6 +97,7 @@ def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]
         setattr(model, name, tuple(fact) if isinstance(fact, list) else fact)
     for name in _UNITS:
         setattr(model, name, fill(name, Standardiser(np.zeros(0), np.zeros(0)), arrays))
+    model.target_kinds_ = kinds_of(model.target, len(model.y_units_.scale))
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])

@@ -65,6 +65,10 @@ class VeBNNRegressor(Regressor):
       learning_rates: several for Step 1, to choose from by validation loss; those of the paper are
         ``vebnn.presets.LEARNING_RATES``.
       variance_training: as ``mean_training``, of a variance network that is trained.
+      target: which values y can have: ``"real"``; ``"positive"``, learned as log(y); ``"fraction"``,
+        between 0 and 1, learned as logit(y); ``"count"``, whole numbers, learned as √(y + 3/8); or a
+        tuple of these, one for each output. Results are in the units of y, and all quantiles, ranges
+        and samples are possible values.
       weight_decay: L2 factor of Step 1.
       prior_precision: precision κ of the prior N(0, 1/κ) on the Bayesian network's weights.
       last_layer: explore the posterior of the network's head alone, on the features of the mean
@@ -86,6 +90,7 @@ class VeBNNRegressor(Regressor):
         the network has no learned scales: ``MLP(prior="learned")`` has them, and so has the default
         network of engines that sample.
       calibration_: the numbers of :meth:`calibrate`, or None.
+      target_kinds_: the kind of each output (:mod:`vebnn.prediction.targets`).
       n_features_in_, feature_names_in_: as in scikit-learn.
 
     Example:

@@ -5,6 +5,7 @@ import numpy as np
 from vebnn.calibration import Calibration, CommonFactor, ConformalScores, SeparateFactors
 from vebnn.tabular.scores import TargetScore
 
+WORTH_SAYING = 0.01  # share of impossible intervals
 _STANDARD_ERRORS = 2.5  # allowed distance of the coverage from its level
 
 
@@ -46,18 +47,25 @@ def advise(
     *,
     calibrated: bool = False,
     inputs: str = "columns",
+    lowest: tuple[float, ...] = (),
 ) -> list[str]:
     """Return sentences on what to do next; the scores are of held-out rows and may be empty.
 
-    The ``inputs`` are what the model predicts from, in the plural.
+    The ``inputs`` are what the model predicts from, in the plural; ``lowest`` are the smallest values
+    of the targets in the training rows.
     """
     sentences = []
-    for score in scores:
+    for at, score in enumerate(scores):
         prefix = f"{score.target}: " if len(scores) > 1 else ""
         if score.rmse > 0.9 * score.baseline_rmse:
             sentences.append(
                 f"{prefix}The predictions are hardly better than always predicting the mean. Look for "
                 f"{inputs} that say more about the target."
+            )
+        if lowest and lowest[at] >= 0 and score.below_zero >= WORTH_SAYING:
+            sentences.append(
+                f"{prefix}{percent(score.below_zero)} of the {percent(score.level)} intervals go below "
+                f"0, where no value of the table is: try {_kind_without_negatives(lowest[at])}."
             )
         about = _about_coverage(score, calibrated), _about_parts(score, inputs)
         sentences += [prefix + sentence for sentence in about]
@@ -69,6 +77,12 @@ def advise(
     if not scores:
         sentences.append("No rows were held out, so the errors on new rows are not known.")
     return sentences
+
+
+def _kind_without_negatives(lowest: float) -> str:
+    if lowest > 0:
+        return "--target-kind positive, or count for whole numbers"
+    return "--target-kind count for whole numbers, or positive with a detection limit in place of 0"
 
 
 def _about_coverage(score: TargetScore, calibrated: bool) -> str:

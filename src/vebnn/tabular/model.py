@@ -16,6 +16,7 @@ from vebnn.tabular.errors import TableError
 from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.plan import TrainingPlan
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
+from vebnn.tabular.target_kinds import require_possible
 
 if TYPE_CHECKING:
     from vebnn.estimators import Relevance
@@ -210,6 +211,8 @@ class TableModel:
         rows are predicted, too.
         """
         table = self.encode(rows)
+        kinds = [kind.name for kind in self.estimator.target_kinds_]
+        require_possible(table.observed, self.targets, kinds)
         trained = self.was_trained_on(table)
         related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained

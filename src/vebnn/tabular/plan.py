@@ -23,6 +23,7 @@ from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError, counted
 from vebnn.tabular.images.encoder import ImageEncoder
 from vebnn.tabular.images.folder import ImageFolder
+from vebnn.tabular.target_kinds import proposals, require_kinds, require_possible
 
 FEWEST_ROWS = 10
 
@@ -39,6 +40,12 @@ class TrainingPlan:
     seed: int = 0  # of the division
     source: str = ""  # name of the file
     calibrate: str | None = None  # method of calibration
+    target_kinds: tuple[str, ...] = ()  # of each target; see vebnn.prediction.targets
+
+    @property
+    def target(self) -> str | tuple[str, ...]:
+        """The kinds as an estimator takes them: one for all targets, or one for each."""
+        return self.target_kinds[0] if len(set(self.target_kinds)) == 1 else self.target_kinds
 
     @property
     def trained(self) -> np.ndarray:
@@ -70,6 +77,7 @@ def plan_table(
     source: str = "",
     calibrate: str | None = None,
     images: ImageFolder | None = None,
+    target_kinds: Sequence[str] = (),
 ) -> TrainingPlan:
     """Check and encode a table, and divide its rows; takes no longer than reading them.
 
@@ -88,6 +96,7 @@ def plan_table(
       calibrate: a method of ``VeBNNRegressor.calibrate``. It gets a fifth of the rows that are not held
         out; they are neither trained on nor scored.
       images: a folder of the images that a column of the table names. They are the only inputs.
+      target_kinds: one for all targets, or one for each; real numbers by default.
 
     Raises:
       TableError: if the table cannot be used as it is.
@@ -97,6 +106,7 @@ def plan_table(
     require_whole("max_categories", max_categories, 1)
     if calibrate is not None:
         require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
+    kinds = require_kinds(target_kinds, targets)
     frame = frame.reset_index(drop=True)
     if len(frame) < FEWEST_ROWS:
         got = counted(len(frame), "row")
@@ -116,6 +126,7 @@ def plan_table(
         kind, options = ImageEncoder, {"images": images}
     encoder, notices = kind.fit(frame, targets, drop=drop, **options)
     table = encoder.encode(frame)
+    require_possible(table.observed, targets, kinds)
     groups = find_groups(table, group, fewest=fewest)
     division = divide(groups, hold_out, calibrate, seed)
     trained = division.trained
@@ -131,4 +142,5 @@ def plan_table(
                 f"The target {name!r} is {values[0]:g} in every row; there is nothing to learn.", name
             )
     notices += tuple(groups.notices(as_input=as_input))
-    return TrainingPlan(encoder, notices, table, groups, division, seed, source, calibrate)
+    notices += tuple(proposals(table.observed[trained], targets, kinds))
+    return TrainingPlan(encoder, notices, table, groups, division, seed, source, calibrate, kinds)

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vebnn.metrics import coverage, log_likelihood, rmse
-from vebnn.prediction import Prediction
+from vebnn.metrics import coverage, rmse
+from vebnn.prediction import Prediction, crps
 
 DEFAULT_LEVEL = 0.95
 
@@ -17,11 +17,13 @@ class TargetScore(NamedTuple):
     num_rows: int
     rmse: float
     baseline_rmse: float  # of always predicting the mean of the training rows
-    tll: float  # mean log-density of the observations, natural logarithm
+    tll: float  # mean log-density, or log-probability of whole numbers; natural logarithm
     level: float  # of the intervals
     coverage: float  # share of the observations inside their intervals
     aleatoric_std: float  # median over rows
     epistemic_std: float  # median over rows
+    below_zero: float = 0.0  # share of the intervals that reach below 0
+    crps: float | None = None  # continuous ranked probability score; None in older models
 
 
 def columns_of(values: np.ndarray) -> np.ndarray:
@@ -42,8 +44,10 @@ def score_targets(
     The means are those of the targets in the training rows; ``rows`` are the rows to score, as an index
     or a mask.
     """
-    parts = (prediction.mean, prediction.variance, prediction.aleatoric_std, prediction.epistemic_std)
-    mean, variance, aleatoric, epistemic, lower, upper = (
+    y = observed.reshape(prediction.mean.shape)
+    of_rows = prediction.log_prob(y), crps(prediction, y)
+    parts = (prediction.mean, *of_rows, prediction.aleatoric_std, prediction.epistemic_std)
+    mean, log_prob, distance, aleatoric, epistemic, lower, upper = (
         columns_of(part)[rows] for part in (*parts, *prediction.interval(level))
     )
     return tuple(
@@ -52,11 +56,13 @@ def score_targets(
             num_rows=len(y),
             rmse=rmse(y, mean[:, at]),
             baseline_rmse=rmse(y, np.full_like(y, means[at])),
-            tll=log_likelihood(y, mean[:, at], variance[:, at]),
+            tll=float(np.mean(log_prob[:, at])),
             level=level,
             coverage=coverage(y, lower[:, at], upper[:, at]),
             aleatoric_std=float(np.median(aleatoric[:, at])),
             epistemic_std=float(np.median(epistemic[:, at])),
+            below_zero=float(np.mean(lower[:, at] < 0)),
+            crps=float(np.mean(distance[:, at])),
         )
         for at, (name, y) in enumerate(zip(targets, observed[rows].T, strict=True))
     )

@@ -93,13 +93,14 @@ def test_unusual_rows_are_explained(model: TableModel) -> None:
 
 def test_reliability_of_perfect_and_of_hopeless_predictions(findings: Findings) -> None:
     target = findings.targets[0]
-    perfect = dataclasses.replace(target, observed=target.mean)
-    hopeless = dataclasses.replace(target, observed=target.mean + 100 * target.std)
+    np.testing.assert_allclose(target.error, (target.observed - target.mean) / target.std)
+    perfect = dataclasses.replace(target, error=0 * target.error)
+    hopeless = dataclasses.replace(target, error=np.full_like(target.error, 100))
     for one, found in ((perfect, 1.0), (hopeless, 0.0)):
         *_, trace = figures.reliability(findings, one)["data"]
         assert trace["y"] == [found] * 19
     # One standard deviation off: outside the 65 % interval, inside the 70 % one.
-    shifted = dataclasses.replace(target, observed=target.mean + target.std)
+    shifted = dataclasses.replace(target, error=np.ones_like(target.error))
     *_, trace = figures.reliability(findings, shifted)["data"]
     assert dict(zip(np.round(trace["x"], 2), trace["y"], strict=True))[0.65] == 0
     assert dict(zip(np.round(trace["x"], 2), trace["y"], strict=True))[0.7] == 1
@@ -114,9 +115,9 @@ def test_slices_move_one_feature(model: TableModel) -> None:
     row = alloys(1).assign(**typical | {"temperature": by_name["temperature"].places[7]})
     expected = model.predict(row).prediction
     np.testing.assert_allclose(by_name["temperature"].mean[7], expected.mean[0], rtol=1e-4)
-    np.testing.assert_allclose(
-        by_name["temperature"].aleatoric_std[7], expected.aleatoric_std[0], rtol=1e-4
-    )
+    reach = by_name["temperature"].noise[:, 7] - by_name["temperature"].mean[7]
+    np.testing.assert_allclose(reach[1], 1.96 * expected.aleatoric_std[0], rtol=1e-4)
+    np.testing.assert_allclose(reach[0], -reach[1])
 
 
 def test_relevance_of_a_category_is_that_of_its_columns_together(model: TableModel) -> None:

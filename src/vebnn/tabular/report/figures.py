@@ -80,12 +80,12 @@ def predicted_and_observed(findings: Findings, target: TargetFindings) -> Figure
     scored = some_rows(np.flatnonzero(findings.evaluation.scored))
     order = scored[np.argsort(target.observed[scored])]
     x, y = target.observed[order], target.mean[order]
-    reach = TWO_SIDED_95 * target.std[order]
-    ends = [float(min(x.min(), (y - reach).min())), float(max(x.max(), (y + reach).max()))]
+    low, high, mean_low, mean_high = target.ranges[:, order]
+    ends = [float(min(x.min(), low.min())), float(max(x.max(), high.max()))]
     data = [
         line(ends, ends, "perfect", "$muted", dash="dot"),
-        _bars(x, y, reach, "$noise", 5),
-        _bars(x, y, TWO_SIDED_95 * target.epistemic_std[order], "$ignorance", 2.5),
+        _bars(x, y, low, high, "$noise", 5),
+        _bars(x, y, mean_low, mean_high, "$ignorance", 2.5),
         points(x, y, order, "observed %{x:.4g}<br>predicted %{y:.4g}"),
     ]
     axes = axis(f"observed {target.name}"), axis(f"predicted {target.name}")
@@ -120,7 +120,7 @@ def map_of_uncertainties(findings: Findings, target: TargetFindings) -> Figure:
 def reliability(findings: Findings, target: TargetFindings) -> Figure:
     """Promised against found coverage of central intervals, with the range that chance allows."""
     rows = np.flatnonzero(findings.evaluation.scored)
-    distance = np.abs(target.observed[rows] - target.mean[rows]) / target.std[rows]
+    distance = np.abs(target.error[rows])
     levels = np.arange(0.05, 1, 0.05)
     found = [float(np.mean(distance <= special.ndtri((1 + level) / 2))) for level in levels]
     low, high = (stats.binom.ppf(q, len(rows), levels) / len(rows) for q in (0.025, 0.975))
@@ -140,7 +140,7 @@ def reliability(findings: Findings, target: TargetFindings) -> Figure:
 def residuals(findings: Findings, target: TargetFindings) -> Figure:
     """Errors in units of the predicted std against the prediction, and their distribution."""
     rows = some_rows(np.flatnonzero(findings.evaluation.scored))
-    error = (target.observed[rows] - target.mean[rows]) / target.std[rows]
+    error = target.error[rows]
     reach = max(3.2, float(np.abs(error).max()) * 1.08)
     grid = np.linspace(-reach, reach, 121)
     hidden = {"showlegend": False}
@@ -167,8 +167,11 @@ def residuals(findings: Findings, target: TargetFindings) -> Figure:
     return figure(data, x, y, xaxis2=x2, shapes=edges)
 
 
-def _bars(x: np.ndarray, y: np.ndarray, reach: np.ndarray, colour: str, width: float) -> Trace:
-    bars = {"type": "data", "array": reach.tolist(), "color": colour, "thickness": width, "width": 0}
+def _bars(
+    x: np.ndarray, y: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, width: float
+) -> Trace:
+    ends = {"array": (high - y).tolist(), "arrayminus": (y - low).tolist(), "symmetric": False}
+    bars = {"type": "data", **ends, "color": colour, "thickness": width, "width": 0}
     marker = {"size": 1, "color": colour}
     return {**scatter("markers", x, y), "error_y": bars, "marker": marker, "hoverinfo": "skip"}
 

@@ -13,6 +13,8 @@ from vebnn.tabular.model import Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
 from vebnn.tabular.values import MISSING, to_numbers
 
+TAILS = np.array([0.025, 0.975])  # of 95 % intervals
+
 
 @dataclass(frozen=True)
 class TargetFindings:
@@ -23,6 +25,8 @@ class TargetFindings:
     mean: np.ndarray
     aleatoric_std: np.ndarray
     epistemic_std: np.ndarray
+    error: np.ndarray  # in total stds, on the scale that is learned
+    ranges: np.ndarray  # (4, rows), ends of 95 % intervals of new values, and of the mean
 
     @property
     def name(self) -> str:
@@ -64,9 +68,22 @@ def find_out(model: TableModel, rows: pandas.DataFrame | EncodedTable, data_name
     """Predict every row of a table and compare with its targets."""
     found = model.evaluate(rows, predict_all=True)
     prediction = found.prediction
-    parts = (found.table.observed, prediction.mean, prediction.aleatoric_std, prediction.epistemic_std)
+    observed = found.table.observed
+    parts = {
+        "observed": observed,
+        "mean": prediction.mean,
+        "aleatoric_std": prediction.aleatoric_std,
+        "epistemic_std": prediction.epistemic_std,
+        "error": prediction.standardised_error(observed.reshape(prediction.mean.shape)),
+    }
+    ends = (*prediction.quantile(TAILS), *prediction.mean_interval(0.95))
+    ranges = np.stack([columns_of(end) for end in ends])
     targets = tuple(
-        TargetFindings(score, *(columns_of(part)[:, at] for part in parts))
+        TargetFindings(
+            score=score,
+            ranges=ranges[..., at],
+            **{name: columns_of(part)[:, at] for name, part in parts.items()},
+        )
         for at, score in enumerate(found.scores)
     )
     return Findings(model, found, data_name, targets)

@@ -8,7 +8,7 @@ import pandas
 from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
-from vebnn.tabular.report.figures import TWO_SIDED_95, Figure, Trace, axis
+from vebnn.tabular.report.figures import Figure, Trace, axis
 from vebnn.tabular.scores import columns_of
 
 NUM_POINTS = 61
@@ -23,8 +23,8 @@ class FeatureSlice(NamedTuple):
     column: Column
     places: list[Any]
     mean: np.ndarray
-    aleatoric_std: np.ndarray
-    epistemic_std: np.ndarray
+    noise: np.ndarray  # (2, points, targets), ends of the 95 % interval of noise alone
+    ignorance: np.ndarray  # (2, points, targets), of the mean
 
 
 def slices_of(model: TableModel) -> list[FeatureSlice]:
@@ -37,9 +37,10 @@ def slices_of(model: TableModel) -> list[FeatureSlice]:
         for place in some
     ]
     prediction = model.predict(pandas.DataFrame(rows, dtype=object)).prediction
-    parts = map(columns_of, (prediction.mean, prediction.aleatoric_std, prediction.epistemic_std))
+    bands = (prediction.noise_interval(0.95), prediction.mean_interval(0.95))
+    parts = (columns_of(prediction.mean), *(np.stack([*map(columns_of, band)]) for band in bands))
     ends = np.cumsum([len(some) for some in places])[:-1]
-    slices = map(FeatureSlice, columns, places, *(np.split(part, ends) for part in parts))
+    slices = map(FeatureSlice, columns, places, *(np.split(part, ends, axis=-2) for part in parts))
     spread = np.array([one.std for one in model.facts.targets])
     return sorted(slices, key=lambda one: -float(np.max(np.ptp(one.mean, axis=0) / spread)))
 
@@ -50,8 +51,7 @@ def slice_figures(model: TableModel, slices: list[FeatureSlice], at: int) -> lis
     target = model.facts.targets[at]
     ends = [target.low, target.high]
     for one in shown:
-        reach = TWO_SIDED_95 * one.aleatoric_std[:, at]
-        ends += [*(one.mean[:, at] - reach), *(one.mean[:, at] + reach)]
+        ends += one.noise[..., at].ravel().tolist()
     margin = 0.05 * (max(ends) - min(ends))
     scale = {"range": [min(ends) - margin, max(ends) + margin]}
     return [_figure(model, one, at, scale) for one in shown]
@@ -60,14 +60,12 @@ def slice_figures(model: TableModel, slices: list[FeatureSlice], at: int) -> lis
 def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]) -> Figure:
     mean, name = one.mean[:, at], one.column.name
     parts = (
-        ("noise", TWO_SIDED_95 * one.aleatoric_std[:, at], "$noise-band"),
-        ("ignorance", TWO_SIDED_95 * one.epistemic_std[:, at], "$ignorance-band"),
+        ("noise", one.noise[..., at], "$noise-band"),
+        ("ignorance", one.ignorance[..., at], "$ignorance-band"),
     )
     if isinstance(one.column, NumberColumn):
         x = np.asarray(one.places, float)
-        bands = [
-            figures.band(x, mean - reach, mean + reach, part, colour) for part, reach, colour in parts
-        ]
+        bands = [figures.band(x, low, high, part, colour) for part, (low, high), colour in parts]
         data = [_training_points(model, name, at), *bands[0], *bands[1], _mean_line(x, mean)]
         return figures.figure(data, axis(name), scale)
     # Categories are drawn at 0, 1, …, each as a short step.
@@ -77,13 +75,13 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
             "type": "bar",
             "name": part,
             "x": x.tolist(),
-            "y": (2 * reach).tolist(),
-            "base": (mean - reach).tolist(),
+            "y": (high - low).tolist(),
+            "base": low.tolist(),
             "marker": {"color": colour},
             "width": 0.6,
             "hoverinfo": "skip",
         }
-        for part, reach, colour in parts
+        for part, (low, high), colour in parts
     ]
     marks = {"symbol": "line-ew-open", "size": 26, "color": "$ignorance", "line": {"width": 3}}
     labels = [str(place) for place in one.places]

@@ -3,38 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import special, stats
+
+from vebnn.prediction.components import Components, Modes
+from vebnn.prediction.gaussian import Gaussian
+from vebnn.prediction.law import Kind, Law
 
 if TYPE_CHECKING:
     import pandas
 
-Kind = Literal["gaussian", "mixture"]
 Spread = Literal["posterior", "ensemble"]
-
-
-class Components(NamedTuple):
-    """The Gaussians of a mixture, each ``(draws, modes, *shape)`` or broadcastable to it."""
-
-    mean: np.ndarray
-    variance: np.ndarray
-    weight: np.ndarray  # sums to one over modes
-
-    @classmethod
-    def of_draws(cls, mean: np.ndarray, variance: np.ndarray) -> "Components":
-        """Return one mode per draw, from means and variances ``(draws, *shape)``."""
-        return cls(mean[:, None], variance[:, None], np.ones((1,) * (mean.ndim + 1)))
-
-
-class Modes(NamedTuple):
-    """Branches that an observation can fall on, ``(modes, *shape)`` each."""
-
-    mean: np.ndarray
-    aleatoric_std: np.ndarray
-    epistemic_std: np.ndarray
-    weight: np.ndarray  # probability of each branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +26,15 @@ class Prediction:
 
     Two distributions can be asked for: the ``"gaussian"`` with the mean and total variance, and the
     exact ``"mixture"`` of one Gaussian per draw of the network (and mode, if noise has several), which
-    has the same two moments.
+    has the same two moments. Those of targets that are not real numbers are of their transformed values
+    (:mod:`vebnn.prediction.targets`), so that no quantile or sample is an impossible value.
 
     Args:
       mean: predictive mean.
       aleatoric_variance: variance of the noise; more data will not remove it.
       epistemic_variance: variance of the mean over draws; more data would remove it.
-      load_components: computes the Gaussians of the mixture when they are first asked for.
+      load_components: computes the Gaussians of the mixture when they are first asked for; those of
+        transformed targets are on the transformed scale.
       target_names: names of the outputs.
       index: row labels for ``to_frame``.
       interval_reach: for intervals that are not those of a distribution (conformal ones): how many
@@ -60,6 +42,7 @@ class Prediction:
       spread: what the epistemic variance is the variance of. ``"posterior"``: draws of chains that
         agree. ``"ensemble"``: chains that disagree (R-hat above 1.2), so that each has seen a part of
         the posterior, and the variance is between them. None: the method has no chains.
+      law: the distribution, if it is not the Gaussian one.
     """
 
     mean: np.ndarray
@@ -70,6 +53,7 @@ class Prediction:
     index: object = field(default=None, repr=False)
     interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
     spread: Spread | None = None
+    law: Law | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.mean)
@@ -102,7 +86,7 @@ class Prediction:
     @property
     def draws(self) -> np.ndarray:
         """The predicted mean of every draw of the network, ``(draws, *shape)``."""
-        return np.sum(self.components.weight * self.components.mean, axis=1)
+        return self._law.draws
 
     @property
     def modes(self) -> Modes:
@@ -123,9 +107,7 @@ class Prediction:
         levels = np.asarray(q, float)
         if not np.all((levels > 0) & (levels < 1)):
             raise ValueError(f"The quantile `q` must be strictly between 0 and 1. Got {q!r}.")
-        levels = levels.reshape(levels.shape + (1,) * self.mean.ndim)
-        gaussian = self.mean + self.std * special.ndtri(levels)
-        return gaussian if _checked(kind) == "gaussian" else self._mixture_quantile(levels)
+        return self._law.quantile(levels, _checked(kind))
 
     def interval(self, level: float = 0.95, kind: Kind = "gaussian") -> tuple[np.ndarray, np.ndarray]:
         """Return the central interval that holds a new observation with probability ``level``.
@@ -133,40 +115,31 @@ class Prediction:
         Raises:
           ValueError: if there is none of that level or kind.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"The `level` must be strictly between 0 and 1. Got {level!r}.")
-        if self.interval_reach is not None:
-            if _checked(kind) == "mixture":
-                raise ValueError(
-                    'Conformal intervals are multiples of the total std. Got kind="mixture"; leave it '
-                    "out, or take the prediction of predict_distribution(X, calibrated=False)."
-                )
-            half = self.interval_reach(level) * self.std
-            return self.mean - half, self.mean + half
-        lower, upper = self.quantile(np.array([(1 - level) / 2, (1 + level) / 2]), kind)
-        return lower, upper
+        return self._law.interval(_checked_level(level), _checked(kind))
+
+    def noise_interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the central interval of new observations if the mean were certain: noise alone."""
+        return self._law.noise_interval(_checked_level(level))
+
+    def mean_interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the central interval of the mean, which is uncertain: the epistemic part alone."""
+        return self._law.mean_interval(_checked_level(level))
+
+    def standardised_error(self, y: np.ndarray) -> np.ndarray:
+        """Return how many total stds observations are from their prediction, on the scale learned."""
+        return self._law.standardised_error(self._shaped(y))
 
     def log_prob(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
-        """Return the log-density of observations, elementwise.
+        """Return the log-density of observations, or the log-probability of whole numbers, elementwise.
 
         Raises:
           ValueError: if ``y`` has not the shape of the prediction.
         """
-        y = self._shaped(y)
-        if _checked(kind) == "gaussian":
-            return stats.norm.logpdf(y, self.mean, self.std)
-        mean, variance, weight = self.components
-        by_component = stats.norm.logpdf(y, mean, np.sqrt(variance))
-        return special.logsumexp(by_component, axis=(0, 1), b=weight / len(mean))
+        return self._law.log_prob(self._shaped(y), _checked(kind))
 
     def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
-        """Return the probability of an observation below ``y``, elementwise."""
-        y = self._shaped(y)
-        if _checked(kind) == "gaussian":
-            return special.ndtr((y - self.mean) / self.std)
-        mean, variance, weight = self.components
-        below = special.ndtr((y - mean) / np.sqrt(variance))
-        return np.mean(np.sum(weight * below, axis=1), axis=0)
+        """Return the probability of an observation up to ``y``, elementwise."""
+        return self._law.cdf(self._shaped(y), _checked(kind))
 
     def sample(
         self,
@@ -176,17 +149,7 @@ class Prediction:
     ) -> np.ndarray:
         """Draw new observations, ``(num_samples, *shape)``; a mixture sample follows ONE network."""
         rng = np.random.default_rng(random_state)
-        noise = rng.standard_normal((num_samples, *self.mean.shape))
-        if _checked(kind) == "gaussian":
-            return self.mean + self.std * noise
-        mean, variance, weight = np.broadcast_arrays(*self.components)
-        chosen = rng.integers(len(mean), size=num_samples)
-        # One mode for every target of every sample: where the running sum of weights passes u.
-        u = rng.random((num_samples, 1, *self.mean.shape)) if weight.shape[1] > 1 else 0.0
-        mode = np.argmax(np.cumsum(weight[chosen], axis=1) > u, axis=1)[:, None]
-        picked = (np.take_along_axis(part[chosen], mode, 1)[:, 0] for part in (mean, variance))
-        centre, spread = picked
-        return centre + np.sqrt(spread) * noise
+        return self._law.sample(num_samples, _checked(kind), rng)
 
     def to_frame(self, level: float = 0.95) -> "pandas.DataFrame":
         """Return a table with mean, the three stds and the interval; one set of columns per output.
@@ -209,31 +172,27 @@ class Prediction:
         columns = frame_columns(names)
         return pandas.DataFrame(parts.reshape(len(parts), -1), columns=columns, index=self.index)
 
+    @property
+    def _law(self) -> Law:
+        return self.law or Gaussian(self)
+
     def _shaped(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, float)
         if y.shape != self.mean.shape:
             raise ValueError(f"The shape of `y` must be {self.mean.shape}. Got {y.shape}.")
         return y
 
-    def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
-        """Bisect the mixture's distribution function; no component's quantile lies further out."""
-        mean, variance, _ = self.components
-        found = []
-        for level in levels.ravel():
-            outermost = mean + np.sqrt(variance) * special.ndtri(level)
-            low, high = outermost.min((0, 1)), outermost.max((0, 1))
-            for _ in range(60):
-                middle = (low + high) / 2
-                below = self.cdf(middle, "mixture") < level
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            found.append((low + high) / 2)
-        return np.reshape(found, levels.shape[: levels.ndim - self.mean.ndim] + self.mean.shape)
 
-
-def _checked(kind: str) -> str:
+def _checked(kind: Kind) -> Kind:
     if kind not in ("gaussian", "mixture"):
         raise ValueError(f'The `kind` must be "gaussian" or "mixture". Got {kind!r}.')
     return kind
+
+
+def _checked_level(level: float) -> float:
+    if not 0 < level < 1:
+        raise ValueError(f"The `level` must be strictly between 0 and 1. Got {level!r}.")
+    return level
 
 
 def frame_columns(targets: Sequence[str] | None) -> list[str]:

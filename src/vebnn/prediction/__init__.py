@@ -1,0 +1,24 @@
+"""Predictions in the user's units, whatever values the targets can have.
+
+- :mod:`vebnn.prediction.prediction`: the moments, and questions to the distribution.
+- :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
+- :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
+- :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
+- :mod:`vebnn.prediction.crps`: a score of any of these distributions.
+"""
+
+from vebnn.prediction.back_transformed import BackTransformed, in_user_units
+from vebnn.prediction.components import Components, Modes
+from vebnn.prediction.crps import crps
+from vebnn.prediction.prediction import Prediction, Spread, frame_columns
+
+__all__ = [
+    "BackTransformed",
+    "Components",
+    "Modes",
+    "Prediction",
+    "Spread",
+    "crps",
+    "frame_columns",
+    "in_user_units",
+]

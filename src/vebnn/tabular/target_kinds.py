@@ -1,0 +1,67 @@
+"""Kinds of the targets of a table: which are possible, and which to try."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from vebnn.core.arguments import require_one_of
+from vebnn.prediction.targets import TARGETS
+from vebnn.tabular.errors import TableError, counted
+
+LARGEST_TYPICAL_COUNT = 100  # whole numbers above are as good as real ones
+
+
+def require_kinds(kinds: Sequence[str], targets: Sequence[str]) -> tuple[str, ...]:
+    """Return the kind of each target, from one for all of them, one for each, or none."""
+    for kind in kinds:
+        require_one_of("target-kind", kind, tuple(TARGETS))
+    if len(kinds) <= 1:
+        return (*kinds, "real")[:1] * len(targets)
+    if len(kinds) != len(targets):
+        raise TableError(
+            f"The --target-kind must be given once, or once for each target. Got {len(kinds)} for "
+            f"{counted(len(targets), 'target')}."
+        )
+    return tuple(kinds)
+
+
+def require_possible(observed: np.ndarray, targets: Sequence[str], kinds: Sequence[str]) -> None:
+    """Refuse a table with targets ``(rows, targets)`` that their kind does not allow."""
+    for values, name, kind in zip(observed.T, targets, kinds, strict=True):
+        target = TARGETS[kind]
+        wrong = ~target.allows(values)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise TableError(
+                f"The target {name!r} must be {target.support}, because its kind is {kind!r}. Got "
+                f"{values[row]:g} in row {row + 1}, {counted(int(wrong.sum()), 'such row')} in all; "
+                f"{target.way_out}.",
+                name,
+                row,
+            )
+
+
+def proposals(observed: np.ndarray, targets: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    """Return which kinds to try in place of real ones, as the training rows say."""
+    return [
+        f"{why.format(name=name)}: try --target-kind {better}."
+        for values, name, kind in zip(observed.T, targets, kinds, strict=True)
+        if kind == "real"
+        for better, why in _better(values)
+    ]
+
+
+def _better(values: np.ndarray) -> list[tuple[str, str]]:
+    """Return a kind and the reason for it, if ranges of real numbers would be impossible in part."""
+    low, high = values.mean() - 2 * values.std(), values.mean() + 2 * values.std()
+    fits = {name: bool(target.allows(values).all()) for name, target in TARGETS.items()}
+    # 0 and 1 alone are no counts, but yes and no.
+    few = np.median(values) <= LARGEST_TYPICAL_COUNT and len(np.unique(values)) > 2
+    if fits["count"] and few and low < 0:
+        return [("count", "All values of {name} are whole numbers, 0 or more, and many are near 0")]
+    if fits["fraction"] and (low < 0 or high > 1):
+        return [("fraction", "All values of {name} are between 0 and 1, and many are near an end")]
+    if fits["positive"] and low < 0 and stats.skew(values) > 1:
+        return [("positive", "All values of {name} are positive and skewed")]
+    return []

@@ -3,7 +3,6 @@
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,35 +15,29 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vebnn.calibration import CALIBRATIONS, learn
-from vebnn.calibration import calibrated as apply_calibration
 from vebnn.core.arguments import require_one_of
 from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
 from vebnn.estimators.arguments import Arguments
+from vebnn.estimators.predicting import Predicting
 from vebnn.estimators.preprocessing import (
     Standardiser,
     entry_weight,
     input_weight,
     is_bytes,
-    known_std,
 )
 from vebnn.estimators.rows import (
-    ArrayChecks,
     all_at_once,
-    blank_padding,
     groups_that_count,
     require_shape,
     rows_that_count,
-    snapshot,
 )
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
     ChainDiagnostics,
     diagnose_chains,
-    to_arviz,
 )
-from vebnn.prediction import Components, Prediction, Spread
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage
 from vebnn.training.checkpoint import Checkpoint, fingerprint
@@ -52,7 +45,7 @@ from vebnn.training.progress import Observers, Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
+class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     """Abstract: a regressor that is fitted in standardised units and predicts in the user's.
 
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
@@ -232,44 +225,6 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         self.calibration_ = learn(method, *parts)
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Return the predictive mean and, if asked for, the total standard deviation."""
-        prediction = self.predict_distribution(X)
-        return (prediction.mean, prediction.std) if return_std else prediction.mean
-
-    def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
-        """Return the whole predictive distribution.
-
-        Args:
-          X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
-            prediction is NaN, too; those of a GRU may also be of another length.
-          y_std: known std of the measurement error of the new targets; it adds to the noise.
-          calibrated: with the corrections of :meth:`calibrate`, if there are any.
-        """
-        index = getattr(X, "index", None) if hasattr(X, "columns") else None
-        model = snapshot(self)  # another thread may fit this one again
-        x, padding = model._inputs(X)
-        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in model.fitted_.parts(x))
-        squared = model.y_units_.scale**2
-        known: Any = 0
-        if y_std is not None:
-            known = known_std(y_std, mean.shape, np.isfinite(mean)) ** 2
-        raw = Prediction(
-            mean=model._like_y(model.y_units_.restore(mean)),
-            aleatoric_variance=model._like_y(aleatoric * squared + known),
-            epistemic_variance=model._like_y(epistemic * squared),
-            load_components=partial(model._restored_components, x, padding, known),
-            target_names=model.target_names_,
-            index=index,
-            spread=model._spread(),
-        )
-        return apply_calibration(raw, model.calibration_) if calibrated and model.calibration_ else raw
-
-    def to_arviz(self, X: Any, y: Any) -> Any:
-        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        means = self.predict_distribution(X, calibrated=False).draws
-        return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
-
     def save(self, folder: str | Path) -> None:
         """Save the fitted model to a folder; see :mod:`vebnn.estimators.saving`."""
         from vebnn.estimators.saving import save
@@ -301,23 +256,9 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
-    def _spread(self) -> Spread | None:
-        if self.diagnostics_ is None:
-            return None
-        return "posterior" if self.diagnostics_.mixed else "ensemble"
-
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""
         require_one_of(name, method, tuple(CALIBRATIONS))
 
     def _check_data(self, data: Dataset) -> None:
         """Refuse data that do not suit the arguments, before any training."""
-
-    def _restored_components(
-        self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
-    ) -> Components:
-        mean, variance, weight = self.fitted_.components(x)
-        mean, variance = blank_padding(mean, padding), blank_padding(variance, padding)
-        variance = variance * self.y_units_.scale**2 + known_variance
-        whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
-        return Components(*map(self._like_y, whole))

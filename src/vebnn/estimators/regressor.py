@@ -145,6 +145,8 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     ) -> Rows:
         """Check rows, learn their units and standardise them; rows of weight zero are left out."""
         names = getattr(y, "columns", None)
+        if names is None and isinstance(name := getattr(y, "name", None), str) and name:
+            names = [name]  # a pandas or polars series
         X, y = self._rows(X, y, reset=True)
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from tests.support.settings import Stay, quick, quick_joint
-from vebnn import MLP, VeBNNRegressor
+from vebnn import VeBNNRegressor
 from vebnn.estimators import Explanation
 from vebnn.estimators.explanations import OUTPUTS, Attribution
 
@@ -93,11 +93,12 @@ def test_frame_has_a_line_per_row_target_and_feature(model):
 
 def test_one_target_has_no_axis_of_targets(sine):
     X, y = sine
-    fitted = quick_joint(network=MLP((5,), "tanh"), inference=Stay()).fit(X, y)
+    fitted = quick_joint(inference=Stay()).fit(X, pandas.Series(y, name="stress"))
     found = fitted.explain(X[:4])
     assert found.features == ("x0", "x1")
     assert found.mean.values.shape == (4, 2)
     assert found.mean.base.shape == ()
+    assert found.target_names == fitted.target_names_ == ("stress",)
     assert found.to_frame().index.names == ["row", "feature"]
     # One network knows nothing of its ignorance.
     np.testing.assert_array_equal(found.epistemic_std.values, 0)

@@ -54,7 +54,7 @@ class Predicting(ArrayChecks):
 
         These are Shapley values: features of a background row are replaced by those of the row, in all
         orders, and the change at each step is averaged. Those of a row add up to its prediction less
-        the average over the background. Up to eight features are computed exactly, more by sampled
+        the average over the background. Up to seven features are computed exactly, more by sampled
         orders (:mod:`vebnn.estimators.explanations.shapley`).
 
         Args:
@@ -62,7 +62,7 @@ class Predicting(ArrayChecks):
           background: rows to compare with; by default 64 training rows, which the model keeps.
           groups: inputs that only make sense together, such as the columns of a category: a name for
             each group, and the numbers of its inputs. Every input is in one group.
-          num_permutations: orders to sample if there are more than eight features; rounded up, so that
+          num_permutations: orders to sample if there are more than seven features; rounded up, so that
             each background row has as many.
           random_state: for the sampled orders.
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_EXACT = 8  # features; all coalitions of one more cost more than sampled orders of good precision
+MOST_EXACT = 7  # features; all coalitions of one more cost more than sampled orders of good precision
 ROWS_AT_ONCE = 16_384  # of the function; so that a call is long, and memory bounded
 
 

@@ -80,8 +80,8 @@ class Explanation:
     def reason(self, row: int, output: str = "epistemic_std", target: str | int | None = None) -> str:
         """Return a few words on one output of a row: how large it is, and why.
 
-        Typical is the mean over the background. Features are named until they explain half of the
-        difference.
+        Typical is the mean over the background. Features are named until they explain half of what
+        pushes the row away from it; at most three.
         """
         base, values, predicted = self.output(output, target)
         value, average = float(predicted[row]), float(base)

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 from vebnn import Prediction, VeBNNRegressor
 from vebnn.datasets.toy import DATA_RANGE, Toy, load_toy, observe, true_mean, true_noise_std
-from vebnn.plots.style import BLACK, BLUE, ORANGE, STYLE, TWO_SIDED_95, open_frame
+from vebnn.plots import draw_band, plot_uncertainties
+from vebnn.plots.style import BLACK, BLUE, ORANGE, STYLE, open_frame
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZES = (20, 100, 500)
@@ -67,9 +68,7 @@ def _draw_prediction(axes: Axes, case: Case) -> None:
         (prediction.aleatoric_std, ORANGE, 0.25, "noise"),
         (prediction.epistemic_std, BLUE, 0.35, "epistemic"),
     ):
-        reach = TWO_SIDED_95 * std
-        band = prediction.mean - reach, prediction.mean + reach
-        axes.fill_between(GRID, *band, color=colour, alpha=alpha, linewidth=0, label=label)
+        draw_band(axes, GRID, prediction.mean, std, label, color=colour, alpha=alpha)
     x, y = case.data.X[:, 0], case.data.y
     axes.scatter(x, y, s=9, color=BLACK, alpha=0.5, linewidth=0, zorder=4, label="data")
     axes.plot(GRID, prediction.mean, color=BLUE, linewidth=2, label="mean")
@@ -79,12 +78,11 @@ def _draw_prediction(axes: Axes, case: Case) -> None:
 
 
 def _draw_stds(axes: Axes, case: Case) -> None:
-    prediction = case.prediction
-    axes.plot(GRID, prediction.aleatoric_std, color=ORANGE, linewidth=2, label="noise")
-    axes.plot(GRID, prediction.epistemic_std, color=BLUE, linewidth=2, label="epistemic")
+    plot_uncertainties(case.prediction, GRID, ax=axes)
     truth = true_noise_std(GRID)
     axes.plot(GRID, truth, color=BLACK, linewidth=1.1, linestyle=(0, (4, 2)), label="true noise")
-    axes.set_xlabel("x")
+    axes.set_ylabel("")  # one label and one legend for all columns
+    axes.get_legend().remove()
     axes.set_xlim(*DATA_RANGE)
     open_frame(axes)
 

@@ -17,8 +17,8 @@ from vebnn.tabular.model import TableModel
 from vebnn.tabular.report.page import write_report
 from vebnn.tabular.service.app import create_app
 
-# Two targets, each with four figures and four slices; relevance; two curves and R-hat.
-NUM_FIGURES = 2 * (4 + 4) + 1 + 3
+# Two targets, each with four figures, four slices and an explanation; relevance; two curves and R-hat.
+NUM_FIGURES = 2 * (4 + 4 + 1) + 1 + 3
 
 
 @pytest.fixture(scope="module")

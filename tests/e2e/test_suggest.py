@@ -105,10 +105,27 @@ def test_file_has_all_columns_of_the_rows(ask, pool: Path, tmp_path: Path) -> No
     table = pandas.read_parquet(out)
     there = pandas.read_csv(pool).iloc[table["row"] - 1].reset_index(drop=True)
     pandas.testing.assert_frame_equal(table[list(POOL)], there, check_dtype=False)
-    assert list(table.columns[-2:]) == [f"{TARGETS[1]}_upper", "score"]
+    assert list(table.columns[-3:]) == [f"{TARGETS[1]}_upper", "score", "reason"]
     assert (np.diff(table["score"]) <= 0).all()
     assert f"are in {out}" in finished.stdout
     assert "nats, added up over targets" in finished.stdout
+
+
+def test_reason_names_the_column_that_is_unlike_the_training_rows(ask, model: TableModel) -> None:
+    finished = ask("--n", "1", "--target", STRENGTH)
+    found = model.explain(POOL.iloc[[1]])
+    base, values, predicted = found.output("epistemic_std", STRENGTH)
+    assert found.features[np.argmax(values[0])] == "temperature"  # 650, where training ends at 400
+    words = f"ignorance {predicted[0] / base:.2g} × typical, mostly from temperature"
+    assert f"\n  row 2: {words}\n" in finished.stdout
+    (row,) = answers(ask("--n", "1", "--json"))["rows"]
+    assert row["reason"].startswith(f"{STRENGTH}: {words}. {TARGETS[1]}: ignorance")
+
+
+def test_reason_for_an_optimum_is_also_the_mean(model: TableModel) -> None:
+    found = suggest_rows(model, POOL, 1, "confidence_bound", target=STRENGTH)
+    assert found.reasons[0].startswith("mean ")
+    assert "; ignorance " in found.reasons[0]
 
 
 def test_names_that_are_taken(model: TableModel) -> None:

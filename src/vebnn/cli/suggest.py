@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from vebnn.tabular.candidates import Candidates
     from vebnn.tabular.model import TableModel
 
-FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")
 # What the chosen rows are good for, their score, and its unit when it is added up over targets.
 _MEANINGS = {
     "epistemic": (
@@ -78,8 +77,9 @@ def suggest(
     """Choose the rows of a file of candidates to measure next.
 
     The best comes first, and each row is chosen as if those above it had
-    been measured. The file of --out has these rows with all their columns,
-    their predictions, and the score.
+    been measured. Below the table is the reason for each row: the columns
+    because of which the model knows little about it. The file of --out has
+    these rows with all their columns, predictions, scores and reasons.
     """
     from vebnn.tabular.files import check_can_write, write_table
     from vebnn.tabular.saving import load_model_and_rows
@@ -107,6 +107,8 @@ def suggest(
     _print_rows(console, loaded, found, f"Measure next: {n:,} of {len(rows):,} rows{about}", target)
     summed = target is None and len(loaded.targets) > 1
     console.print(Text(_meaning(how, goal, n, summed)), soft_wrap=True)
+    for row, reason in zip(found.rows, found.reasons, strict=False):
+        console.print(Text(f"  row {row + 1}: {reason}"), soft_wrap=True)
     if out is not None:
         console.print(Text(f"These rows, with all their columns, are in {out}."), soft_wrap=True)
 
@@ -115,6 +117,7 @@ def _check_options(n: int, how: str, best: float | None, goal: str | None) -> No
     """Refuse options that contradict each other, before anything slow."""
     from vebnn.acquisition import SCORES
     from vebnn.core.arguments import require_number, require_one_of, require_whole
+    from vebnn.tabular.candidates import FOR_AN_OPTIMUM
 
     require_whole("--n", n, 1)
     require_one_of("--how", how, tuple(SCORES))
@@ -132,7 +135,7 @@ def _score_options(
     model: "TableModel", how: str, best: float | None, goal: str | None, target: str | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the settings of the score, and a notice about a default that depends on the model."""
-    from vebnn.tabular.candidates import best_so_far, target_position
+    from vebnn.tabular.candidates import FOR_AN_OPTIMUM, best_so_far, target_position
 
     if how not in FOR_AN_OPTIMUM:
         return {}, []

@@ -50,3 +50,20 @@ def require_rates(rates: Any) -> tuple[float, ...]:
     for rate in rates:
         require_number("learning_rates", rate, 0, math.inf)
     return tuple(map(float, rates))
+
+
+def target_position(target: str | int | None, names: Sequence[str] | None, count: int) -> int:
+    """Return the position of one of several targets, given by its name or number.
+
+    None is the only target there is.
+    """
+    if target is None and count == 1:
+        return 0
+    known = [] if names is None else list(names)
+    if target in known:
+        return known.index(str(target))
+    whole = isinstance(target, Integral) and not isinstance(target, bool)
+    if whole and 0 <= int(target) < count:  # type: ignore[arg-type]
+        return int(target)  # type: ignore[arg-type]
+    wanted = " or ".join([*map(repr, known), f"a number from 0 to {count - 1}"])
+    raise ValueError(f"The `target` must be {wanted}. Got {target!r}.")

@@ -1,5 +1,6 @@
 """Scikit-learn estimators: one abstract regressor, one final class per strategy."""
 
+from vebnn.estimators.explanations import Attribution, Explanation
 from vebnn.estimators.joint import JointRegressor
 from vebnn.estimators.mixture import MixtureRegressor
 from vebnn.estimators.preprocessing import pad_sequences
@@ -8,6 +9,8 @@ from vebnn.estimators.relevance import Relevance, Spread
 from vebnn.estimators.vebnn import VeBNNRegressor
 
 __all__ = [
+    "Attribution",
+    "Explanation",
     "JointRegressor",
     "MixtureRegressor",
     "Regressor",

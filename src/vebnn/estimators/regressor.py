@@ -3,7 +3,6 @@
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,36 +15,30 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from vebnn.calibration import CALIBRATIONS, learn
-from vebnn.calibration import calibrated as apply_calibration
 from vebnn.core.arguments import require_one_of
 from vebnn.core.compilation import evict_compiled_programs
 from vebnn.core.types import Dataset
 from vebnn.estimators.arguments import Arguments
+from vebnn.estimators.predicting import Predicting
 from vebnn.estimators.preprocessing import (
     Standardiser,
     entry_weight,
     input_weight,
     is_bytes,
-    known_std,
 )
 from vebnn.estimators.rows import (
-    ArrayChecks,
     all_at_once,
-    blank_padding,
     groups_that_count,
     require_shape,
     rows_that_count,
-    snapshot,
 )
-from vebnn.estimators.target_kinds import inverse, kinds_of, require_kinds, transformed_std
+from vebnn.estimators.target_kinds import kinds_of, require_kinds
 from vebnn.inference.diagnostics import (
     FEWEST_DRAWS,
     NUM_INPUTS,
     ChainDiagnostics,
     diagnose_chains,
-    to_arviz,
 )
-from vebnn.prediction import Components, Prediction, Spread, in_user_units
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage
 from vebnn.training.checkpoint import Checkpoint, fingerprint
@@ -53,7 +46,7 @@ from vebnn.training.progress import Observers, Progress
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
+class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     """Abstract: a regressor that is fitted in standardised units and predicts in the user's.
 
     The arguments of all estimators are documented in :class:`~vebnn.VeBNNRegressor`.
@@ -155,6 +148,8 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
     ) -> Rows:
         """Check rows, learn their units and standardise them; rows of weight zero are left out."""
         names = getattr(y, "columns", None)
+        if names is None and isinstance(name := getattr(y, "name", None), str) and name:
+            names = [name]  # a pandas or polars series
         X, y = self._rows(X, y, reset=True)
         self.target_names_ = None if names is None else tuple(map(str, names))
         self.one_output_ = y.ndim == 1
@@ -221,7 +216,7 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         check_is_fitted(self)
         self._check_calibration("method", method)
         _, y = self._rows(X_val, y_val, reset=False)
-        raw = self._predict_transformed(X_val, y_std)
+        raw = self._predict_transformed(*self._inputs(X_val), y_std)
         require_shape("y_val", y, raw.mean.shape[1:])
         y, _ = self._transform("y_val", y)
         parts = [y, raw.mean, raw.aleatoric_variance, raw.epistemic_variance]
@@ -238,52 +233,6 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
             parts = [part[whole] for part in parts]
         self.calibration_ = learn(method, *parts)
         return self
-
-    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Return the predictive mean and, if asked for, the total standard deviation."""
-        prediction = self.predict_distribution(X)
-        return (prediction.mean, prediction.std) if return_std else prediction.mean
-
-    def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
-        """Return the whole predictive distribution.
-
-        Args:
-          X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
-            prediction is NaN, too; those of a GRU may also be of another length.
-          y_std: known std of the measurement error of the new targets; it adds to the noise.
-          calibrated: with the corrections of :meth:`calibrate`, if there are any.
-        """
-        model = snapshot(self)  # another thread may fit this one again
-        found = model._predict_transformed(X, y_std)
-        if calibrated and model.calibration_:
-            found = apply_calibration(found, model.calibration_)
-        return in_user_units(found, model.target_kinds_)
-
-    def _predict_transformed(self, X: Any, y_std: Any) -> Prediction:
-        """Return the raw prediction on the scale that is learned, which is y for real targets."""
-        index = getattr(X, "index", None) if hasattr(X, "columns") else None
-        x, padding = self._inputs(X)
-        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
-        squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
-        known: Any = 0
-        if y_std is not None:
-            std = known_std(y_std, mean.shape, np.isfinite(mean))
-            near = inverse(centre, self.target_kinds_)
-            known = transformed_std(near, std, self.target_kinds_) ** 2
-        return Prediction(
-            mean=self._like_y(centre),
-            aleatoric_variance=self._like_y(aleatoric * squared + known),
-            epistemic_variance=self._like_y(epistemic * squared),
-            load_components=partial(self._restored_components, x, padding, known),
-            target_names=self.target_names_,
-            index=index,
-            spread=self._spread(),
-        )
-
-    def to_arviz(self, X: Any, y: Any) -> Any:
-        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        means = self.predict_distribution(X, calibrated=False).draws
-        return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
 
     def save(self, folder: str | Path) -> None:
         """Save the fitted model to a folder; see :mod:`vebnn.estimators.saving`."""
@@ -316,23 +265,9 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
-    def _spread(self) -> Spread | None:
-        if self.diagnostics_ is None:
-            return None
-        return "posterior" if self.diagnostics_.mixed else "ensemble"
-
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""
         require_one_of(name, method, tuple(CALIBRATIONS))
 
     def _check_data(self, data: Dataset) -> None:
         """Refuse data that do not suit the arguments, before any training."""
-
-    def _restored_components(
-        self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
-    ) -> Components:
-        mean, variance, weight = self.fitted_.components(x)
-        mean, variance = blank_padding(mean, padding), blank_padding(variance, padding)
-        variance = variance * self.y_units_.scale**2 + known_variance
-        whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
-        return Components(*map(self._like_y, whole))

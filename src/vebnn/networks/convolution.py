@@ -92,7 +92,9 @@ def _product(cotangent: Array, images: Array, size: int, stride: int) -> Array:
     return cotangent.reshape(len(side_by_side), -1).T @ side_by_side
 
 
-def _of_batch(arguments: tuple[Array, Array], axes: tuple[Any, Any], *, stride: int) -> tuple[Array, int]:
+def _of_batch(
+    arguments: tuple[Array, Array], axes: tuple[Any, Any], *, stride: int
+) -> tuple[Array, int]:
     (images, weight), (of_images, of_weight) = arguments, axes
     if of_weight is None:
         batch = jnp.moveaxis(images, of_images, 0)

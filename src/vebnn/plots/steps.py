@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from vebnn.datasets.toy import DATA_RANGE, PLOT_RANGE, Toy, true_mean, true_noise_std
 from vebnn.estimators import VeBNNRegressor
 from vebnn.inference.evaluation import evaluate
+from vebnn.plots.bands import draw_band
 from vebnn.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, TWO_SIDED_95, styled_figure
 from vebnn.prediction import Prediction
 
@@ -80,7 +81,7 @@ def _draw_common(axes: Axes, x: np.ndarray, data: Toy) -> None:
 def _draw_truth(axes: Axes, steps: Steps) -> None:
     axes.set_title("Truth and data")
     noise_std = true_noise_std(steps.x)
-    _draw_band(axes, steps.x, true_mean(steps.x), noise_std, "true noise", color=GREY, alpha=0.22)
+    draw_band(axes, steps.x, true_mean(steps.x), noise_std, "true noise", color=GREY, alpha=0.22)
 
 
 def _draw_step_1(axes: Axes, steps: Steps) -> None:
@@ -93,7 +94,7 @@ def _draw_step_2(axes: Axes, steps: Steps) -> None:
     x, mean = steps.x, steps.mean_network
     _draw_line(axes, x, mean, "mean network", color=GREEN)
     std = steps.prediction.aleatoric_std
-    _draw_band(axes, x, mean, std, "learned noise", color=ORANGE, alpha=0.38)
+    draw_band(axes, x, mean, std, "learned noise", color=ORANGE, alpha=0.38)
     style = {"color": "#9A5B00", "linewidth": 1.2, "linestyle": (0, (3, 2))}
     for sign, label in ((-1, "true noise around it"), (1, None)):
         _draw_line(axes, x, mean + sign * TWO_SIDED_95 * true_noise_std(x), label, **style)
@@ -102,17 +103,9 @@ def _draw_step_2(axes: Axes, steps: Steps) -> None:
 def _draw_step_3(axes: Axes, steps: Steps) -> None:
     axes.set_title("Step 3 · the Bayesian network")
     x, found = steps.x, steps.prediction
-    _draw_band(axes, x, found.mean, found.aleatoric_std, "noise", color=ORANGE, alpha=0.2)
-    _draw_band(axes, x, found.mean, found.epistemic_std, "epistemic", color=BLUE, alpha=0.33, zorder=3)
+    draw_band(axes, x, found.mean, found.aleatoric_std, "noise", color=ORANGE, alpha=0.2)
+    draw_band(axes, x, found.mean, found.epistemic_std, "epistemic", color=BLUE, alpha=0.33, zorder=3)
     _draw_line(axes, x, found.mean, "posterior mean", color=BLUE)
-
-
-def _draw_band(
-    axes: Axes, x: np.ndarray, mean: np.ndarray, std: np.ndarray, label: str, **style: Any
-) -> None:
-    """Draw the band that holds 95 % of N(mean, std²)."""
-    reach = TWO_SIDED_95 * std
-    axes.fill_between(x, mean - reach, mean + reach, linewidth=0, label=label, **style)
 
 
 def _draw_line(axes: Axes, x: np.ndarray, y: np.ndarray, label: str | None, **style: Any) -> None:

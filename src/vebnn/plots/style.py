@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 from scipy import special
@@ -78,7 +77,6 @@ def logarithmic(axes: Axes, which: Literal["x", "y"] = "y") -> None:
 def save_figure(figure: Figure, folder: str | Path, name: str) -> tuple[Path, Path]:
     """Write ``name.png`` and ``name.svg`` to a folder, each completely or not at all."""
     paths = Path(folder) / f"{name}.png", Path(folder) / f"{name}.svg"
-    FigureCanvasAgg(figure)
     with matplotlib.rc_context(STYLE):
         for path in paths:
             content, kind = io.BytesIO(), path.suffix[1:]

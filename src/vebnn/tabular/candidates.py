@@ -10,7 +10,10 @@ from vebnn.prediction import Prediction
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import TableError, quoted_list
 from vebnn.tabular.model import TableModel
+from vebnn.tabular.reasons import explain_rows, reasons
 from vebnn.tabular.scores import columns_of
+
+FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")  # scores that depend on the mean
 
 
 class Candidates(NamedTuple):
@@ -19,8 +22,9 @@ class Candidates(NamedTuple):
     rows: np.ndarray  # (n,), positions in the table
     scores: np.ndarray  # (n,), of each when it was chosen
     prediction: Prediction  # of these rows
-    table: pandas.DataFrame  # these rows with all their columns, predictions and scores
+    table: pandas.DataFrame  # these rows with all their columns, predictions, scores and reasons
     notices: tuple[str, ...]  # about the whole table
+    reasons: tuple[str, ...]  # what drives the prediction of each row; none for images
 
 
 def suggest_rows(
@@ -35,8 +39,8 @@ def suggest_rows(
     """Choose ``n`` rows of a table to measure next.
 
     The returned table has the number of each row (from 1), its own columns, those of
-    :meth:`vebnn.prediction.Prediction.to_frame`, and ``score``. If the table has a column of such a
-    name already, the new one is prefixed with ``suggested_``.
+    :meth:`vebnn.prediction.Prediction.to_frame`, ``score``, and ``reason`` unless rows are images. If
+    the table has a column of such a name already, the new one is prefixed with ``suggested_``.
 
     Args:
       model: a model of tables.
@@ -55,11 +59,25 @@ def suggest_rows(
     rows, scores = suggest(model.estimator, pool.matrix, n, how, **options)
     prediction = model.estimator.predict_distribution(pool.take(rows))
     predicted = prediction.to_frame().reset_index(drop=True).assign(score=scores)
+    why = _reasons(model, pool.frame.iloc[rows], how, target)
+    if why:
+        predicted = predicted.assign(reason=why)
     names = {name: _unused(name, pool.frame) for name in ("row", *predicted.columns)}
     numbers = pandas.Series(rows + 1, name=names["row"])
     chosen = pool.frame.iloc[rows].reset_index(drop=True)
     table = pandas.concat([numbers, chosen, predicted.rename(columns=names)], axis=1)
-    return Candidates(rows, scores, prediction, table, pool.notices)
+    return Candidates(rows, scores, prediction, table, pool.notices, why)
+
+
+def _reasons(
+    model: TableModel, rows: pandas.DataFrame, how: str, target: str | None
+) -> tuple[str, ...]:
+    """Return why each row has its score: what it does not know, and for an optimum also the mean."""
+    explanation = explain_rows(model, rows)
+    if explanation is None:
+        return ()
+    outputs = ("mean", "epistemic_std") if how in FOR_AN_OPTIMUM else ("epistemic_std",)
+    return reasons(explanation, outputs, target)
 
 
 def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None = None) -> float:

@@ -1,6 +1,6 @@
 """A model of a table: how its columns become numbers, the estimator, and its training."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 from vebnn.tabular.target_kinds import require_possible
 
 if TYPE_CHECKING:
-    from vebnn.estimators import Relevance
+    from vebnn.estimators import Explanation, Relevance
 
 UNMIXED = (
     "The chains of the model disagree (R-hat above 1.2): take the epistemic std for the spread of an "
@@ -152,15 +152,19 @@ class TableModel:
             raise TableError("The model is one of images, which have no columns of numbers.")
         return self.encoder
 
+    @property
+    def inputs_of_columns(self) -> dict[str, list[int]]:
+        """The numbers of the network's inputs that each column has become."""
+        numbers, columns = count(), self.table_encoder.columns
+        return {one.name: [next(numbers) for _ in one.encoded_names] for one in columns}
+
     @cached_property
     def relevance(self) -> "Relevance | None":
         """How much each column matters, its encoded columns together; None if that is not learned."""
         of_inputs: Relevance | None = getattr(self.estimator, "relevance_", None)
         if of_inputs is None:
             return None
-        numbers = count()
-        groups = {one.name: [next(numbers) for _ in one.encoded_names] for one in self.encoder.columns}
-        return of_inputs.combined(groups)
+        return of_inputs.combined(self.inputs_of_columns)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -178,6 +182,19 @@ class TableModel:
         prediction = self.estimator.predict_distribution(table.matrix)
         unmixed = (UNMIXED,) if prediction.spread == "ensemble" else ()
         return TablePrediction(prediction, (*table.notices, *unmixed))
+
+    def explain(
+        self,
+        rows: pandas.DataFrame | EncodedTable,
+        background: pandas.DataFrame | EncodedTable | None = None,
+    ) -> "Explanation":
+        """Return what each column adds to mean, noise and ignorance of the predictions of some rows.
+
+        See :meth:`vebnn.VeBNNRegressor.explain`. The background are 64 training rows by default.
+        """
+        others = None if background is None else self.encode(background).matrix
+        found = self.estimator.explain(self.encode(rows).matrix, others, groups=self.inputs_of_columns)
+        return replace(found, target_names=self.targets)
 
     def prediction_table(
         self, frame: pandas.DataFrame, prediction: Prediction, level: float = DEFAULT_LEVEL

@@ -15,6 +15,7 @@ from tests.support.evil import EVIL, make_evil
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
+from vebnn.tabular.report.explanation import least_known
 from vebnn.tabular.report.findings import Findings, find_out, unusual_values
 from vebnn.tabular.report.page import as_script, write_report
 from vebnn.tabular.report.relevance import relevance_figure
@@ -72,6 +73,27 @@ def test_opening_is_three_sentences(findings: Findings) -> None:
     assert sentences[0].startswith("On 16 rows it had not seen")
     least = int(np.argmax(findings.targets[0].epistemic_std)) + 1
     assert f"row {least} (sample S-{least - 1:04d})" in sentences[2]
+
+
+def test_least_known_rows_are_explained(findings: Findings, model: TableModel) -> None:
+    frame = findings.frame.copy()
+    frame.loc[5, "temperature"] = 900.0  # training ends at 400
+    unlike = find_out(model, frame, "alloys.csv")
+    found = least_known(unlike, unlike.targets[0])
+    assert found.rows[0] == 5
+    expected = model.explain(frame.iloc[[5]])
+    base, values, predicted = expected.output("epistemic_std", TARGETS[0])
+    first = found.reasons[0]
+    assert first.row == 6
+    ratio = f"{predicted[0] / base:.2g}"
+    assert first.sentence.startswith(f"ignorance {ratio} × typical, mostly from temperature; noise")
+    drawn = found.figure()
+    go.Figure(resolved(drawn))  # Plotly knows every property
+    order = np.argsort(-np.abs(values[0]))
+    assert drawn["layout"]["yaxis"]["ticktext"] == [expected.features[number] for number in order]
+    np.testing.assert_allclose(drawn["data"][0]["x"], values[0][order], rtol=1e-4, atol=1e-4 * base)
+    noise = expected.output("aleatoric_std", TARGETS[0]).values[0]
+    np.testing.assert_allclose(drawn["data"][1]["x"], noise[order], rtol=1e-3, atol=1e-3 * base)
 
 
 def test_reading() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from vebnn.plots import draw_band
 from vebnn.plots.style import BLACK, BLUE, ORANGE, TWO_SIDED_95
 from vebnn.prediction import Prediction
 
@@ -24,9 +25,8 @@ def draw_curve(axes: Axes, x: np.ndarray, curve: Curve) -> None:
     """Draw the mean and its 95 % bands."""
     mean = np.asarray(curve["mean"])
     for name, colour, alpha in (("aleatoric", ORANGE, 0.3), ("epistemic", BLUE, 0.33)):
-        half = TWO_SIDED_95 * np.asarray(curve[f"{name}_std"])
-        band: dict[str, Any] = {"color": colour, "alpha": alpha, "linewidth": 0}
-        axes.fill_between(x, mean - half, mean + half, label=f"{name}, 95 %", **band)
+        std = curve[f"{name}_std"]
+        draw_band(axes, x, mean, std, f"{name}, 95 %", color=colour, alpha=alpha)
     axes.plot(x, mean, color=BLUE, linewidth=1.8, label="mean")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from vebnn.plots.bands import draw_diagonal
 from vebnn.plots.style import BLACK, BLUE, ORANGE, legend_below, styled_figure
 
 OUTSIDE = "#FBE3E6"  # light pink, as in the paper
@@ -66,7 +67,7 @@ def plot_noise_levels(methods: Mapping[str, Curve]) -> Figure:
             # Predictions can be so skewed that their mean is outside four fifths of them.
             below = np.maximum(learned - levels["low"], 0)
             above = np.maximum(np.array(levels["high"]) - learned, 0)
-            axes.axline((0, 0), slope=1, color=BLACK, linewidth=1, linestyle="--", label="equal")
+            draw_diagonal(axes, "equal")
             style: dict[str, Any] = {"color": ORANGE, "fmt": "o", "markersize": 5, "capsize": 2}
             axes.errorbar(truth, learned, (below, above), label="learned: mean and 80 %", **style)
             axes.set(xlim=(0, largest), ylim=(0, largest), xlabel="true noise std")

@@ -12,7 +12,8 @@ from matplotlib.patches import Circle
 from vebnn.bench.simulators.plasticity.microstructure import Microstructure
 from vebnn.bench.simulators.plasticity.paths import COMPONENTS
 from vebnn.bench.simulators.plasticity.solver import Fields, Response
-from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, TWO_SIDED_95, styled_figure
+from vebnn.plots import draw_band
+from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, PALE, styled_figure
 
 _REALISATIONS_SHOWN = 3
 
@@ -100,9 +101,8 @@ def plot_realisations(strain: np.ndarray, stress: Sequence[np.ndarray]) -> Figur
         for number, (component, (above, below)) in enumerate(zip(COMPONENTS, panels.T, strict=True)):
             above.plot(steps, strain[:, number], color=BLACK, linewidth=1.6)
             above.set_title(f"Component {component}")
-            middle, half = mean[:, number], TWO_SIDED_95 * std[:, number]
-            band: dict[str, Any] = {"color": ORANGE, "alpha": 0.3, "linewidth": 0, "label": "95 %"}
-            below.fill_between(steps, middle - half, middle + half, **band)
+            middle = mean[:, number]
+            draw_band(below, steps, middle, std[:, number], "95 %", color=ORANGE, alpha=0.3)
             dashed: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": "--"}
             below.plot(steps, all_stress[:_REALISATIONS_SHOWN, :, number].T, **dashed)
             below.plot([], [], label="one element", **dashed)

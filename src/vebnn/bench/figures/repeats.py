@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from vebnn.bench.repeats import Repeats
-from vebnn.plots.style import BLACK, BLUE, GREY, legend_below, styled_figure
+from vebnn.plots.bands import draw_diagonal
+from vebnn.plots.style import BLUE, GREY, legend_below, styled_figure
 
 NUM_BINS = 8
 FEWEST_IN_A_BIN = 9
@@ -44,7 +45,7 @@ def _draw(axes: Axes, noise_std: np.ndarray, repeats: Repeats) -> None:
     seen = repeats.scatter > 0  # a logarithmic scale has no place for equal repeats
     style: dict[str, Any] = {"color": GREY, "alpha": 0.45, "linewidths": 0, "s": 9, "rasterized": True}
     axes.scatter(noise_std[seen], repeats.scatter[seen], label="a condition", **style)
-    axes.axline((1, 1), slope=1, color=BLACK, linewidth=1, linestyle="--", label="equal")
+    draw_diagonal(axes, "equal", through=1)
     centres = binned(noise_std, repeats)
     axes.plot(*centres, color=BLUE, marker="o", markersize=5, linewidth=1.5, label="rms of a bin")
 

@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
-from vebnn.plots.style import BLACK, legend_below, styled_figure
+from vebnn.plots.bands import draw_coverage, draw_diagonal
+from vebnn.plots.style import legend_below, styled_figure
 
 
 def plot_paths(
@@ -48,11 +49,10 @@ def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, Se
         panels = figure.subplots(1, len(held), sharex=True, sharey=True, squeeze=False)[0]
         colours = matplotlib.colormaps["viridis"]
         for axes, (name, by_size) in zip(panels, held.items(), strict=True):
-            axes.plot([0, 1], [0, 1], color=BLACK, linewidth=1.0, linestyle=(0, (4, 2)))
+            draw_diagonal(axes)
             for place, (num_paths, shares) in enumerate(by_size.items()):
                 colour = colours(0.9 * place / max(len(by_size) - 1, 1))
-                style = {"color": colour, "marker": "o", "markersize": 3.5, "label": str(num_paths)}
-                axes.plot(levels, np.mean(shares, axis=0), **style)
+                draw_coverage(axes, levels, np.mean(shares, axis=0), str(num_paths), colour)
             axes.set(title=name, xlabel="promised", aspect="equal")
         panels[0].set_ylabel("share of truths inside")
         panels[0].legend(title="training paths", frameon=False)

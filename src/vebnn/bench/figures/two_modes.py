@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from vebnn.datasets.two_modes import TwoModes, true_modes
+from vebnn.plots import draw_band
 from vebnn.plots.style import BLACK, BLUE, GREY, ORANGE, TWO_SIDED_95, styled_figure
 
 Lists = Mapping[str, Any]  # lists of numbers, as in a row of results
@@ -42,9 +43,8 @@ def _draw_branches(axes: Axes, data: TwoModes, branches: Mapping[str, np.ndarray
         # Every label once, though every branch is drawn.
         names = iter(("noise", "epistemic", "predicted mean", "truth") if number == 0 else [None] * 4)
         for field, colour, alpha in bands:
-            half = TWO_SIDED_95 * branches[field][number]
-            band: dict[str, Any] = {"color": colour, "alpha": alpha, "linewidth": 0, "zorder": 3}
-            axes.fill_between(x, mean - half, mean + half, label=next(names), **band)
+            look: dict[str, Any] = {"color": colour, "alpha": alpha, "zorder": 3}
+            draw_band(axes, x, mean, branches[field][number], next(names), **look)
         axes.plot(x, mean, color=BLUE, linewidth=2, zorder=5, label=next(names))
         dashed: dict[str, Any] = {"color": BLACK, "linestyle": (0, (4, 2)), "zorder": 6}
         axes.plot(x, truth.mean[number], linewidth=1.2, label=next(names), **dashed)

@@ -1,6 +1,7 @@
 """The report as one HTML file that needs no network."""
 
 import json
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from vebnn.serialization.files import write_bytes
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
+from vebnn.tabular.report.explanation import least_known
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
 from vebnn.tabular.report.gallery import gallery
 from vebnn.tabular.report.relevance import MOST_COLUMNS_DRAWN, relevance_figure
@@ -96,6 +98,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
             "slices": [add(one) for one in slice_figures(model, slices, at)],
             "least_known": show(findings, target, target.epistemic_std),
             "noisiest": show(findings, target, target.aleatoric_std),
+            "explanation": _explanation(findings, target, add),
         }
         for at, target in enumerate(findings.targets)
     ]
@@ -126,6 +129,14 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "style": asset("page.css") + asset("report.css"),
         "script": asset("sort.js") + asset("report.js"),
     }
+
+
+def _explanation(
+    findings: Findings, target: TargetFindings, add: Callable[[figures.Figure], int]
+) -> dict[str, Any] | None:
+    """Return why the model knows little about some rows; None for images."""
+    found = least_known(findings, target)
+    return None if found is None else {"reasons": found.reasons, "figure": add(found.figure())}
 
 
 def _effects(relevance: Relevance) -> list[str]:

@@ -1,0 +1,131 @@
+"""What a fitted estimator says about new rows: predictions, and their explanations."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vebnn.calibration import calibrated as apply_calibration
+from vebnn.estimators.preprocessing import known_std
+from vebnn.estimators.rows import ArrayChecks, blank_padding, snapshot
+from vebnn.estimators.target_kinds import Kinds, inverse, transformed_std
+from vebnn.inference.diagnostics import ChainDiagnostics, to_arviz
+from vebnn.prediction import Components, Prediction, Spread, in_user_units
+
+if TYPE_CHECKING:
+    from vebnn.estimators.explanations import Explanation
+
+
+class Predicting(ArrayChecks):
+    """The part of an estimator that predicts in the user's units."""
+
+    diagnostics_: ChainDiagnostics | None
+    target_names_: tuple[str, ...] | None
+    target_kinds_: Kinds
+
+    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Return the predictive mean and, if asked for, the total standard deviation."""
+        prediction = self.predict_distribution(X)
+        return (prediction.mean, prediction.std) if return_std else prediction.mean
+
+    def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
+        """Return the whole predictive distribution.
+
+        Args:
+          X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
+            prediction is NaN, too; those of a GRU may also be of another length.
+          y_std: known std of the measurement error of the new targets; it adds to the noise.
+          calibrated: with the corrections of :meth:`calibrate`, if there are any.
+        """
+        index = getattr(X, "index", None) if hasattr(X, "columns") else None
+        model = snapshot(self)  # another thread may fit this one again
+        x, padding = model._inputs(X)
+        return model._predicted(x, padding, y_std=y_std, index=index, calibrated=calibrated)
+
+    def explain(
+        self,
+        X: Any,
+        background: Any = None,
+        *,
+        groups: Mapping[str, Sequence[int]] | None = None,
+        num_permutations: int = 256,
+        random_state: Any = 0,
+    ) -> "Explanation":
+        """Return what each feature adds to the mean, to the noise and to the ignorance of predictions.
+
+        These are Shapley values: features of a background row are replaced by those of the row, in all
+        orders, and the change at each step is averaged. Those of a row add up to its prediction less
+        the average over the background. Up to seven features are computed exactly, more by sampled
+        orders (:mod:`vebnn.estimators.explanations.shapley`).
+
+        Args:
+          X: rows of features to explain, like those of ``fit``.
+          background: rows to compare with; by default 64 training rows, which the model keeps.
+          groups: inputs that only make sense together, such as the columns of a category: a name for
+            each group, and the numbers of its inputs. Every input is in one group.
+          num_permutations: orders to sample if there are more than seven features; rounded up, so that
+            each background row has as many.
+          random_state: for the sampled orders.
+
+        Raises:
+          ValueError: if the inputs are sequences or images.
+        """
+        from vebnn.estimators.explanations.explain import explain
+
+        return explain(self, X, background, groups, num_permutations, random_state)
+
+    def to_arviz(self, X: Any, y: Any) -> Any:
+        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
+        means = self.predict_distribution(X, calibrated=False).draws
+        return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
+
+    def _predicted(
+        self,
+        x: np.ndarray,
+        padding: np.ndarray | None = None,
+        *,
+        y_std: Any = None,
+        index: Any = None,
+        calibrated: bool = True,
+    ) -> Prediction:
+        """Return the prediction of standardised inputs."""
+        found = self._predict_transformed(x, padding, y_std, index)
+        if calibrated and self.calibration_:
+            found = apply_calibration(found, self.calibration_)
+        return in_user_units(found, self.target_kinds_)
+
+    def _predict_transformed(
+        self, x: np.ndarray, padding: np.ndarray | None, y_std: Any = None, index: Any = None
+    ) -> Prediction:
+        """Return the raw prediction on the scale that is learned, which is y for real targets."""
+        mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
+        squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
+        known: Any = 0
+        if y_std is not None:
+            std = known_std(y_std, mean.shape, np.isfinite(mean))
+            near = inverse(centre, self.target_kinds_)
+            known = transformed_std(near, std, self.target_kinds_) ** 2
+        return Prediction(
+            mean=self._like_y(centre),
+            aleatoric_variance=self._like_y(aleatoric * squared + known),
+            epistemic_variance=self._like_y(epistemic * squared),
+            load_components=partial(self._restored_components, x, padding, known),
+            target_names=self.target_names_,
+            index=index,
+            spread=self._spread(),
+        )
+
+    def _spread(self) -> Spread | None:
+        if self.diagnostics_ is None:
+            return None
+        return "posterior" if self.diagnostics_.mixed else "ensemble"
+
+    def _restored_components(
+        self, x: np.ndarray, padding: np.ndarray | None, known_variance: Any
+    ) -> Components:
+        mean, variance, weight = self.fitted_.components(x)
+        mean, variance = blank_padding(mean, padding), blank_padding(variance, padding)
+        variance = variance * self.y_units_.scale**2 + known_variance
+        whole = Components(self.y_units_.restore(mean), variance, weight.astype(float))
+        return Components(*map(self._like_y, whole))

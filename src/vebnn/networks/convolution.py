@@ -2,8 +2,8 @@
 
 XLA's gradients of a convolution are convolutions whose axes have another order. On a CPU it rewrites
 these for its fast kernels, but not inside a loop: there, where every training step is, it falls back to
-plain loops. So a convolution on a CPU is a JAX primitive of its own here, whose gradients are written in
-forms that need no rewriting. A primitive also sees all images of a batch at once, under ``jax.vmap``.
+plain loops. So a convolution on a CPU is a JAX primitive of its own here, with gradients in forms that
+need no rewriting. A primitive also sees all images of a batch at once, under ``jax.vmap``.
 
 The gradient in the weights is a matrix product: the gradient in the results, times the pixels around
 each result side by side. The latter are as many numbers as the images times the size of the kernel, so

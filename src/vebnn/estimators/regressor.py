@@ -95,8 +95,8 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
             networks, such as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
-          y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
-            noise beyond it is learned.
+          y_std: known std of the measurement error of each target, in its units: one number,
+            ``(rows,)`` or like ``y``. Only the noise beyond it is learned.
           groups: ``(rows,)``, a label for each row. Rows of one group (specimen, patient) fall into the
             same fold and on the same side of every split. So do rows with identical inputs, if there
             are at least three different inputs.
@@ -243,7 +243,8 @@ class Regressor(RegressorMixin, Arguments, ArrayChecks, ABC):
         Args:
           X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
             prediction is NaN, too; those of a GRU may also be of another length.
-          y_std: known std of the measurement error of the new targets; it adds to the noise.
+          y_std: known std of the measurement error of the new targets, one number, ``(rows,)`` or like
+            the mean; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
         index = getattr(X, "index", None) if hasattr(X, "columns") else None

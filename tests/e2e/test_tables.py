@@ -253,10 +253,10 @@ BAD_INPUTS = {
     "empty file": ("", ["fit", "t.csv", "-t", "y"], "is empty"),
     "target not there": (GOOD, ["fit", "t.csv", "-t", "hardness"], "no column 'hardness'"),
     "wrong columns": (GOOD[["alloy"]], ["predict", "{model}", "t.csv", "-o", "p.csv"], "lacks"),
-    "missing target": (
-        GOOD.assign(**{TARGETS[0]: [1.0, None] * 20}),
+    "no target": (
+        GOOD.assign(**{TARGETS[0]: None}),
         ["fit", "t.csv", "-t", TARGETS[0]],
-        "missing in 20 rows, first in row 2",
+        "No row has a value of the target",
     ),
     "one row": (GOOD[:1], ["fit", "t.csv", "-t", TARGETS[0]], "at least 10 rows"),
     "infinite value": (

@@ -172,6 +172,17 @@ def test_known_measurement_error_is_not_learned_again():
     np.testing.assert_allclose(measured.aleatoric_variance, aware.aleatoric_variance + 0.25)
 
 
+def test_one_measurement_error_is_that_of_every_row(data):
+    X, y = data
+    one, every = quick().fit(X, y, y_std=0.2), quick().fit(X, y, y_std=np.full(120, 0.2))
+    np.testing.assert_array_equal(one.predict(X), every.predict(X))
+    plain, measured = one.predict_distribution(X), one.predict_distribution(X, y_std=0.3)
+    np.testing.assert_allclose(measured.aleatoric_variance, plain.aleatoric_variance + 0.09)
+    np.testing.assert_array_equal(measured.epistemic_variance, plain.epistemic_variance)
+    with pytest.raises(ValueError, match=r"Got -0\.3\."):
+        one.predict_distribution(X, y_std=-0.3)
+
+
 def test_held_out_rows_are_watched_and_never_trained_on(data):
     X, y = data
     far = np.full(40, 1e3)
@@ -332,9 +343,14 @@ def test_wrong_settings_get_a_sentence(make, sentence):
     [
         ({"sample_weight": np.ones(3)}, r"shape of `sample_weight` must be \(120,\)"),
         ({"sample_weight": -np.ones(120)}, "must be non-negative"),
-        ({"y_std": np.ones(3)}, "`y_std` must hold one non-negative standard deviation"),
-        ({"y_std": -np.ones(120)}, "`y_std` must hold one non-negative"),
-        ({"y_std": np.ones((120, 3))}, "`y_std` must hold one non-negative"),
+        ({"y_std": np.ones(3)}, r"`y_std` must be a non-negative.* Got shape \(3,\)"),
+        ({"y_std": np.ones((120, 3))}, r"one for each entry of y\. Got shape \(120, 3\)"),
+        ({"y_std": np.r_[np.ones(119), -2]}, r"one for each of the 120 rows.* Got -2 in row 119\."),
+        ({"y_std": np.r_[np.nan, np.ones(119)]}, r"Got nan in row 0\."),
+        ({"y_std": -0.1}, r"Got -0\.1\."),
+        ({"y_std": np.nan}, r"Got nan\."),
+        ({"y_std": np.inf}, r"Got inf\."),
+        ({"y_std": "small"}, r"Got 'small', which is not numbers"),
         ({"X_val": np.zeros((2, 2)), "y_val": np.zeros((2, 2))}, "`y_val` must have the shape of y"),
         ({"X_val": np.zeros((2, 2))}, "must be given together"),
         (

@@ -90,7 +90,7 @@ def test_two_conditions_are_divided_row_by_row():
     ("changes", "message"),
     [
         ({"group": "lot"}, r"There is no column 'lot' for group\. The columns are 'name'"),
-        ({"group": "y"}, r"The column 'y' is a target; it cannot be the group\."),
+        ({"group": "y"}, r"The column 'y' is a target, so it cannot be for group\."),
         ({"group": "gaps"}, r"The group 'gaps' is missing in 2 rows, first in row 4\. Fill it in"),
         ({"group": "half"}, r"The group 'half' must name at least 3 groups.* Got 2; choose another"),
         ({"group": "half", "calibrate": "common"}, r"must name at least 4 groups"),

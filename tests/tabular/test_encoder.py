@@ -1,6 +1,7 @@
 """Columns become numbers as learned from the training rows."""
 
 import json
+import shlex
 
 import numpy as np
 import pandas
@@ -140,13 +141,12 @@ def test_numbers_stored_as_text_are_numbers() -> None:
     [
         ([1.0, np.inf] + [0.0] * 28, "row 2 has inf", 1),
         (["1.5", "n.d.", *map(str, range(28))], "row 2 has 'n.d.'", 1),
-        (pandas.date_range("2024-01-01", periods=ROWS), "holds dates", None),
-        ([f"2024-05-{n + 1:02d}" for n in range(ROWS)], "--drop c", None),
-        ([f"{n % 28 + 1}.12.2023 10:30" for n in range(ROWS)], "holds dates", None),
         ([f"{n / 2} %" for n in range(ROWS)], "with '%' behind them, such as '0.0 %'", None),
         ([f"{n}°C" for n in range(ROWS)], "with '°C' behind them", None),
         ([f"{n + 1},000" for n in range(ROWS)], "with commas or spaces", None),
         ([[1, 2]] * ROWS, "holds lists", None),
+        (pandas.to_timedelta(range(ROWS), unit="h"), "holds durations", None),
+        ([f"2024-05-{n + 1:02d}" for n in range(29)] + ["soon"], "row 30 has 'soon'", 29),
         ([1j] * ROWS, "complex", None),
     ],
 )
@@ -156,6 +156,33 @@ def test_columns_that_cannot_be_used(values, words: str, row: int | None) -> Non
     assert words in str(caught.value)
     assert (caught.value.column, caught.value.row) == ("c", row)
     assert learn(table(c=values), drop=["c"]).ignored == ("c",)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    bad = {
+        "Date Egg": pandas.to_timedelta(range(ROWS), unit="h"),
+        "k$": [f"{n} %" for n in range(ROWS)],
+    }
+    many = table(**bad, t=[np.inf] + [0.0] * 29)
+    with pytest.raises(TableError) as caught:
+        learn(many)
+    first, *lines, last = str(caught.value).splitlines()
+    assert first == "The table has 3 problems:"
+    assert [line[:3] for line in lines] == ["1. ", "2. ", "3. "]
+    assert "'Date Egg' holds durations" in lines[0]
+    assert "row 1 has inf" in lines[2]
+    way_out = "To leave these columns out: "
+    assert last.startswith(way_out)
+    # The options can be pasted.
+    pasted = shlex.split(last.removeprefix(way_out))
+    assert pasted == ["--drop", "Date Egg", "--drop", "k$", "--drop", "t"]
+    encoder = learn(many, drop=pasted[1::2])
+    with pytest.raises(TableError, match=r"The table has 2 problems:\n1\. .*'a'.*\n2\. .*'b'"):
+        learn(table(), drop=["a", "b"])
+    wrong = pandas.DataFrame({"x": ["hot"], "z": ["cold"]})
+    with pytest.raises(TableError, match=r"2 problems:\n1\. .*row 1 has 'hot'.*\n2\. .*'cold'"):
+        learn(table(z=range(ROWS))).encode(wrong)
+    assert [column.name for column in encoder.columns] == ["x"]
 
 
 def test_rows_are_counted_in_the_whole_table() -> None:

@@ -145,8 +145,8 @@ def test_loading_reads_and_hashes_each_file_once(alloys_model: Path, monkeypatch
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
     description = json.loads((alloys_model / "table.json").read_bytes())
-    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 5}))
-    with pytest.raises(ValueError, match=r"format 5; .* reads formats 1 to 4"):
+    (tmp_path / "table.json").write_text(json.dumps(description | {"format": 6}))
+    with pytest.raises(ValueError, match=r"format 6; .* reads formats 1 to 5"):
         TableModel.load(tmp_path)
 
 

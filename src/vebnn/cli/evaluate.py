@@ -4,7 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from vebnn.cli import tables
-from vebnn.cli.options import AsJSON, DataFile, Images, IntervalLevel, ModelFolder
+from vebnn.cli.options import AsJSON, DataFile, ErrorColumns, Images, IntervalLevel, ModelFolder
 
 
 def evaluate(
@@ -12,18 +12,22 @@ def evaluate(
     data: DataFile,
     images: Images = None,
     level: IntervalLevel = 0.95,
+    y_std: ErrorColumns = None,
     as_json: AsJSON = False,
 ) -> None:
     """Score a model on rows whose targets are known.
 
     Rows the model was trained or calibrated on are recognised and left
     out, because a score on them would be too good. If there are no other
-    rows, the score is on them, and a notice says so.
+    rows, the score is on them, and a notice says so. Rows without a target
+    are left out. Measurement errors in the columns of fit --y-std are used
+    if the file has them.
     """
     from vebnn.tabular.saving import load_model_and_rows
 
     loaded, rows = load_model_and_rows(model, data, images)
-    found = loaded.evaluate(rows, level)
+    found = loaded.evaluate(rows, level, y_std=y_std or ())
+    rows = found.table
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
     used = tables.training_use(loaded)
     notices = [*rows.notices]

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
-from vebnn.cli import tables
+from vebnn.cli.fit_output import print_dry_run, print_plan, print_result
 from vebnn.cli.groups import Interrupted
-from vebnn.cli.options import AsJSON, DataFile, Images
+from vebnn.cli.options import AsJSON, DataFile, ErrorColumns, Images
 
 if TYPE_CHECKING:
     from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
-
-MOST_COLUMNS_SHOWN = 15
 
 
 def fit(
@@ -61,6 +58,16 @@ def fit(
     group_as_input: Annotated[
         bool, typer.Option("--group-as-input", help="Use the group column as an input, too.")
     ] = False,
+    time_column: Annotated[
+        str | None,
+        typer.Option(
+            "--time", help="Column of dates or numbers: hold out the latest rows, not random ones."
+        ),
+    ] = None,
+    y_std: ErrorColumns = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column that says how much each row counts in the training.")
+    ] = None,
     max_categories: Annotated[
         int, typer.Option(help="Most categories of a column that have an input of their own.")
     ] = 50,
@@ -89,6 +96,9 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the held-out rows and the training.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted fit.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show columns, rows and budget; train and write nothing.")
+    ] = False,
     as_json: AsJSON = False,
 ) -> None:
     """Learn from a file of rows; score on held-out rows; save the model.
@@ -97,8 +107,9 @@ def fit(
     saved as it is. With --hold-out 0 it is trained on all rows and has no
     score. With --calibrate, a fifth of the rows that are not held out is
     used only to correct the error bars. With --images, a column names files
-    in that folder, and the model learns from these images. Ctrl-C leaves a checkpoint in
-    MODEL.checkpoint; rerun the same command with --resume to continue.
+    in that folder, and the model learns from these images. Rows without a target are left out.
+    Ctrl-C leaves a checkpoint in MODEL.checkpoint; rerun the same command
+    with --resume to continue.
     """
     from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.files import read_table
@@ -118,6 +129,9 @@ def fit(
         categorical=categorical or [],
         group=group,
         group_as_input=group_as_input,
+        time=time_column,
+        y_std=y_std or [],
+        weight=weight,
         max_categories=max_categories,
         hold_out=hold_out,
         seed=seed,
@@ -129,19 +143,20 @@ def fit(
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     check_can_save(folder)
     checkpoint = CheckpointFolder(folder.with_name(f"{folder.name}.checkpoint"))
-    if checkpoint.exists() and not resume:
+    if checkpoint.exists() and not (resume or dry_run):
         raise ValueError(
             f"There is an interrupted fit in {checkpoint}. Add --resume to continue it, or delete it."
         )
-    _print_plan(console, plan)
+    print_plan(console, plan)
 
-    from vebnn.tabular.effort import new_estimator
+    from vebnn.tabular.effort import lengths_of, new_estimator
 
+    image_shape = None if images is None else plan.table.matrix.shape[1:]
     estimator = new_estimator(
         len(plan.trained),
         inference=inference,
         effort=effort,
-        image_shape=None if images is None else plan.table.matrix.shape[1:],
+        image_shape=image_shape,
         rounds=rounds,
         time_budget=time_budget,
         target=plan.target,
@@ -149,12 +164,17 @@ def fit(
         verbose=int(not as_json),
         checkpoint=checkpoint,
     )
+    if dry_run:
+        network = estimator.network
+        lengths = lengths_of(len(plan.trained), inference, effort, network, image_shape)
+        print_dry_run(console, plan, lengths, folder, rounds=rounds, as_json=as_json)
+        return
     with _resumable(checkpoint):
         model = _train(estimator, plan)
         model.save(folder)
         checkpoint.delete()
     seconds = time.perf_counter() - started
-    _print_result(console, model, folder, data, images, seconds=seconds, as_json=as_json)
+    print_result(console, model, folder, data, images, seconds=seconds, as_json=as_json)
 
 
 @contextmanager
@@ -185,87 +205,3 @@ def _train(estimator: Any, plan: "TrainingPlan") -> "TableModel":
     # The place of the checkpoints is no part of the saved model.
     estimator.set_params(checkpoint=None, verbose=0)
     return model
-
-
-def _print_plan(console: Console, plan: "TrainingPlan") -> None:
-    calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
-    targets, columns = ", ".join(plan.encoder.targets), plan.encoder.columns
-    several = "s" if len(plan.encoder.targets) > 1 else ""
-    groups = plan.groups
-    within = "" if groups.column is None else f" in {groups.count:,} groups of {groups.column}"
-    opening = (
-        f"{len(plan.table):,} rows{within}: {len(plan.trained):,} to train on,{calibrated} "
-        f"{len(plan.held_out):,} held out. Target{several}: {targets}."
-    )
-    console.print(Text(opening), soft_wrap=True)
-    table = tables.new_table("", "column", "kind", "values", "missing")
-    for column in columns[:MOST_COLUMNS_SHOWN]:
-        missing = str(column.num_missing or "")
-        table.add_row(Text(column.name), column.kind, Text(column.summary), missing)
-    console.print(table)
-    if len(columns) > MOST_COLUMNS_SHOWN:
-        console.print(f"  … and {len(columns) - MOST_COLUMNS_SHOWN} more columns", highlight=False)
-    tables.print_notices(console, plan.notices)
-
-
-def _print_result(
-    console: Console,
-    model: "TableModel",
-    folder: Path,
-    data: Path,
-    images: Path | None,
-    *,
-    seconds: float,
-    as_json: bool,
-) -> None:
-    from vebnn.tabular.advice import advise
-    from vebnn.tabular.scores import DEFAULT_LEVEL
-
-    facts, diagnostics = model.facts, model.estimator.diagnostics_
-    mixed = diagnostics is None or not diagnostics.complaint()
-    inputs = "columns" if images is None else "images"
-    advice = advise(
-        facts.scores,
-        mixed,
-        calibrated=facts.calibration is not None,
-        inputs=inputs,
-        lowest=tuple(one.low for one in facts.targets),
-    )
-    if as_json:
-        tables.print_json(
-            {
-                "model": str(folder),
-                "rows": facts.num_rows,
-                "trained": facts.num_trained,
-                "held_out": facts.num_held_out,
-                "group": facts.group,
-                "groups": facts.num_groups,
-                **model.encoder.describe(),
-                "notices": facts.notices,
-                "scores": [score._asdict() for score in facts.scores],
-                "calibrated": facts.num_calibrated,
-                "calibration": tables.calibration_facts(model, DEFAULT_LEVEL),
-                "r_hat": tables.r_hat_of(model.estimator),
-                "relevance": tables.relevance_facts(model),
-                "advice": advice,
-                "seconds": round(seconds, 1),
-            }
-        )
-        return
-    if facts.scores:
-        title = f"On {facts.num_held_out:,} rows it was not {tables.training_use(model)}"
-        console.print(tables.score_table(title, facts.scores, model.estimator))
-    rows, new, pool = f"{data}", "NEW.csv", "CANDIDATES.csv"
-    if images is not None:
-        rows, new, pool = f"{data} --images {images}", "--images NEW", "--images CANDIDATES"
-    console.print("What to do next", style="bold")
-    tables.print_notices(
-        console,
-        [
-            *advice,
-            f"See where it knows little:  vebnn report {folder} {rows} --out report.html",
-            f"Predict new rows:           vebnn predict {folder} {new} --out predictions.csv",
-            f"Choose what to measure:     vebnn suggest {folder} {pool}",
-        ],
-    )
-    console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)

@@ -18,6 +18,7 @@ from vebnn.cli.serve import serve
 from vebnn.cli.simulate import simulate
 from vebnn.cli.suggest import suggest
 from vebnn.core.signals import Interrupts
+from vebnn.tabular.errors import TableError
 
 USER_ERROR, INTERRUPTED = 2, 130
 
@@ -84,6 +85,9 @@ def _explain(error: Exception) -> int:
         name = str(error.filename)
         name = name if len(name) <= 120 else f"{name[:100]}…{name[-19:]}"
         _print_error(f"{error.strerror}: {name}.")
+    elif isinstance(error, TableError):
+        # Lines as they are: spaces in the names of columns count where they can be pasted.
+        print("vebnn:", "\n  ".join(str(error).splitlines()), file=sys.stderr)
     elif not_installed or isinstance(error, ValueError | OSError | FloatingPointError):
         _print_error(str(error))
     else:

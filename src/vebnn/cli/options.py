@@ -27,3 +27,11 @@ IntervalLevel = Annotated[
     float,
     typer.Option(help="Probability that an interval holds a new observation.", callback=_check_level),
 ]
+ErrorColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--y-std",
+        metavar="COLUMN",
+        help="Column of the known std of the target's measurement error; one per target, in order.",
+    ),
+]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from vebnn.cli.options import AsJSON, Images, IntervalLevel, ModelFolder
+from vebnn.cli.options import AsJSON, ErrorColumns, Images, IntervalLevel, ModelFolder
 from vebnn.cli.tables import print_json, print_notices, to_records
 
 
@@ -26,6 +26,7 @@ def predict(
         typer.Option("--out", "-o", help="File: .csv, .tsv, .parquet or .feather (default: stdout)."),
     ] = None,
     level: IntervalLevel = 0.95,
+    y_std: ErrorColumns = None,
     as_json: AsJSON = False,
 ) -> None:
     """Predict new rows: mean, total std, its two parts, and an interval.
@@ -34,6 +35,7 @@ def predict(
     std, aleatoric_std, epistemic_std, lower and upper, in the units of the
     target; several targets are told apart by their names as prefixes. A
     model of images needs --images; without DATA, all files there are rows.
+    With --y-std, the known measurement error of each row adds to its noise.
     """
     from vebnn.tabular.files import check_can_write, write_table
     from vebnn.tabular.saving import load_model_and_rows
@@ -41,7 +43,7 @@ def predict(
     if out is not None:
         check_can_write(out)
     loaded, rows = load_model_and_rows(model, data, images)
-    prediction, notices = loaded.predict(rows)
+    prediction, notices = loaded.predict(rows, y_std=y_std or ())
     table = loaded.prediction_table(rows.frame, prediction, level)
     if out is not None:
         write_table(table, out)

@@ -35,7 +35,8 @@ class Predicting(ArrayChecks):
         Args:
           X: rows like those of ``fit``. Sequences may be padded with NaN at their end, where the
             prediction is NaN, too; those of a GRU may also be of another length.
-          y_std: known std of the measurement error of the new targets; it adds to the noise.
+          y_std: known std of the measurement error of the new targets, one number, ``(rows,)`` or like
+            the mean; it adds to the noise.
           calibrated: with the corrections of :meth:`calibrate`, if there are any.
         """
         index = getattr(X, "index", None) if hasattr(X, "columns") else None

@@ -199,27 +199,25 @@ def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = No
     """Return measurement errors in the user's units, one for every entry of the targets.
 
     Args:
-      y_std: ``(rows,)``, or like the targets.
+      y_std: one number for all, ``(rows,)``, or like the targets.
       shape: of the targets.
       counts: which targets have a weight; the error of the others may be NaN.
     """
-    known = check_array(
-        y_std,
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_all_finite="allow-nan",
-        dtype=float,
-        input_name="y_std",
+    wanted = (
+        f"The `y_std` must be a non-negative, finite standard deviation: one number, one for each of "
+        f"the {shape[0]} rows, or one for each entry of y."
     )
-    fits = known.shape in (shape, shape[:1]) or (shape[-1] == 1 and known.shape == shape[:-1])
-    if fits:
-        wide = known.reshape(known.shape + (1,) * (len(shape) - known.ndim))
-        known = np.broadcast_to(wide, shape)
-        if counts is not None:
-            known = np.where(np.isnan(known) & ~counts, 0, known)
-    if not (fits and known.min() >= 0):
-        raise ValueError(
-            f"The `y_std` must hold one non-negative standard deviation for each of the {shape[0]} "
-            f"rows, or for each entry of y. Got shape {known.shape}, smallest {known.min():g}."
-        )
+    try:
+        known = np.asarray(y_std, float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{wanted} Got {str(y_std)[:60]!r}, which is not numbers.") from None
+    alike = shape[-1] == 1 and known.shape == shape[:-1]
+    if not (known.ndim == 0 or known.shape in (shape, shape[:1]) or alike):
+        raise ValueError(f"{wanted} Got shape {known.shape}.")
+    known = np.broadcast_to(known.reshape(known.shape + (1,) * (len(shape) - known.ndim)), shape)
+    if counts is not None:
+        known = np.where(np.isnan(known) & ~counts, 0, known)
+    if (wrong := ~((known >= 0) & (known < np.inf))).any():
+        place = "" if np.ndim(y_std) == 0 else f" in row {int(np.argwhere(wrong)[0][0])}"
+        raise ValueError(f"{wanted} Got {known[wrong][0]:g}{place}.")
     return known

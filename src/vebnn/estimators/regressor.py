@@ -90,8 +90,8 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             networks, such as ``(rows, time, features)`` for GRU.
           y: ``(rows,)`` or ``(rows, ..., outputs)``.
           sample_weight: ``(rows,)``, how often each row counts; for sequences also ``(rows, time)``.
-          y_std: known std of the measurement error of each target, ``(rows,)`` or like ``y``. Only the
-            noise beyond it is learned.
+          y_std: known std of the measurement error of each target, in its units: one number,
+            ``(rows,)`` or like ``y``. Only the noise beyond it is learned.
           groups: ``(rows,)``, a label for each row. Rows of one group (specimen, patient) fall into the
             same fold and on the same side of every split. So do rows with identical inputs, if there
             are at least three different inputs.

@@ -157,7 +157,7 @@ def _checksum(body: dict[str, Any]) -> str:
 MODEL = Format("model", {"weights": "weights.safetensors"}, 5, 2, again="save the model again")
 # A model of a table is an estimator's model with two more files. Format 1 lacks calibration; up to 2,
 # the estimator's model has format 3 or older; up to 3, there are no groups, and rare categories are
-# not named.
+# not named; up to 4, there are no dates, time order, measurement errors or weights.
 _TABLE_FILES = {"rows": "rows.safetensors", "model": "model.json"}
 _AGAIN = "fit the model again with vebnn fit"
-TABLE = Format("table", _TABLE_FILES, 4, 1, _AGAIN, "model of a table")
+TABLE = Format("table", _TABLE_FILES, 5, 1, _AGAIN, "model of a table")

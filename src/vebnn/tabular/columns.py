@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pandas
 
+from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.errors import counted, quoted_list
 from vebnn.tabular.values import MISSING, as_number_label, has_leading_zero, to_labels, to_numbers
 
@@ -148,4 +149,4 @@ class CategoryColumn:
         return values, notices
 
 
-Column = NumberColumn | CategoryColumn
+Column = NumberColumn | CategoryColumn | DateColumn

@@ -1,6 +1,6 @@
 """The division of a table into rows to train on, to calibrate on and to score, in whole groups."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import pandas
 from vebnn.calibration.conformal import rows_needed
 from vebnn.core.groups import number_groups, take_groups
 from vebnn.tabular.encoded import EncodedTable
-from vebnn.tabular.errors import TableError, counted, quoted_list
+from vebnn.tabular.errors import TableError, counted
 from vebnn.tabular.scores import DEFAULT_LEVEL
 from vebnn.tabular.values import MISSING, to_labels
 
@@ -73,15 +73,10 @@ def find_groups(table: EncodedTable, column: str | None, *, fewest: int) -> Tabl
     return TableGroups(same if kept else np.arange(len(same)), None, num_repeats, kept)
 
 
-def check_group_column(frame: pandas.DataFrame, column: str, targets: Sequence[str]) -> None:
-    """Refuse a column that is missing, a target, or without a label in some row."""
-    if column not in frame.columns:
-        columns = quoted_list(frame.columns, 12)
-        raise TableError(f"There is no column {column!r} for group. The columns are {columns}.", column)
-    if column in targets:
-        raise TableError(f"The column {column!r} is a target; it cannot be the group.", column)
+def check_group_column(frame: pandas.DataFrame, column: str) -> None:
+    """Refuse a column without a label in some row."""
     if (missing := to_labels(frame[column]) == MISSING).any():
-        row = int(np.argmax(missing))
+        row = int(frame.index[missing][0])
         raise TableError(
             f"The group {column!r} is missing in {counted(int(missing.sum()), 'row')}, first in row "
             f"{row + 1}. Fill it in; a row that belongs to no group needs a label of its own.",
@@ -105,14 +100,57 @@ def divide(groups: TableGroups, hold_out: float, calibrate: str | None, seed: in
             f"another column, or leave it out.",
             groups.column,
         )
-    every = groups.of_rows
-    num_rows = len(every)
     order = np.random.default_rng(seed).permutation(groups.count)
-    held_out = take_groups(order, every, int(np.ceil(hold_out * num_rows)))
+    return _divide(order, groups.of_rows, take_groups, hold_out, calibrate)
+
+
+def divide_by_time(column: str, times: np.ndarray, hold_out: float, calibrate: str | None) -> Division:
+    """Divide rows by time: the latest are for the score, those before for the calibration.
+
+    Rows of equal times stay together; the shares are met as closely as they allow.
+    """
+    moments, of_rows = np.unique(times, return_inverse=True)
+    fewest = fewest_groups(hold_out, calibrate)
+    if len(moments) < fewest:
+        raise TableError(
+            f"The time {column!r} must have at least {fewest} different values to divide the rows. Got "
+            f"{len(moments)}; choose another column, or leave it out.",
+            column,
+        )
+    return _divide(np.arange(len(moments))[::-1], of_rows, _take_first, hold_out, calibrate)
+
+
+def _take_first(order: np.ndarray, group: np.ndarray, wanted: int) -> np.ndarray:
+    """Return the rows of the first groups in an order, as close to a number as these allow."""
+    if wanted == 0:
+        return np.zeros(0, int)
+    total = np.cumsum(np.bincount(group)[order])[:-1]  # never all groups
+    number = int(np.argmin(np.abs(total - wanted))) + 1
+    return np.flatnonzero(np.isin(group, order[:number]))
+
+
+def _divide(
+    order: np.ndarray,
+    every: np.ndarray,
+    take: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
+    hold_out: float,
+    calibrate: str | None,
+) -> Division:
+    """Divide rows in whole groups, which are visited in an order.
+
+    Args:
+      order: numbers of the groups.
+      every: ``(rows,)``, the number of each row's group.
+      take: returns rows of groups, from an order, the groups of all rows, and a number of rows.
+      hold_out: share of the rows for the score.
+      calibrate: the method of calibration.
+    """
+    num_rows = len(every)
+    held_out = take(order, every, int(np.ceil(hold_out * num_rows)))
     # The scored rows are the same with and without calibration.
     wanted = _num_calibrated(calibrate, num_rows - len(held_out))
     rest = order[~np.isin(order, every[held_out])]
-    calibrated = take_groups(rest, every, wanted)
+    calibrated = take(rest, every, wanted)
     if wanted and len(calibrated) < _fewest(calibrate):
         raise TableError(
             f"The calibration {calibrate!r} needs at least {_fewest(calibrate)} rows of its own. Got "

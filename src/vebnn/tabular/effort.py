@@ -1,14 +1,15 @@
 """How long to train: each engine's own settings, longer or shorter; and which network for images."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from vebnn.core.arguments import require_one_of
 from vebnn.estimators import VeBNNRegressor
 from vebnn.estimators.images import ImageLengths
-from vebnn.inference import ENGINES
+from vebnn.inference import ENGINES, Engine
 from vebnn.networks import ResNet
 from vebnn.presets import default_mean_training, default_variance_training, stretched
+from vebnn.training import Training
 
 EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
 # A wider network makes a shorter training, because lengths follow its cost.
@@ -39,22 +40,36 @@ def new_estimator(
     """
     require_one_of("inference", inference, tuple(ENGINES))
     require_one_of("effort", effort, tuple(EFFORTS))
-    kind, factor = ENGINES[inference], EFFORTS[effort]
     if image_shape is not None:
-        rate = IMAGE_DROPOUT if kind.needs_dropout else 0.0
+        rate = IMAGE_DROPOUT if ENGINES[inference].needs_dropout else 0.0
         settings["network"] = replace(IMAGE_NETWORKS[effort], dropout_rate=rate)
     if effort == "normal":
         return VeBNNRegressor(inference=inference, **settings)
+    lengths = lengths_of(num_rows, inference, effort, settings.get("network"), image_shape)
+    return VeBNNRegressor(**lengths._asdict(), **settings)
+
+
+class Lengths(NamedTuple):
+    """The lengths of all trainings; arguments of an estimator."""
+
+    inference: Engine
+    mean_training: Training
+    variance_training: Training
+
+
+def lengths_of(
+    num_rows: int,
+    inference: str,
+    effort: str,
+    network: Any = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Lengths:
+    """Return the lengths for an effort; the network matters for images alone."""
+    kind, factor = ENGINES[inference], EFFORTS[effort]
     if image_shape is None:
         engine = kind.for_rows(num_rows)
         trainings = default_mean_training(num_rows), default_variance_training(num_rows)
     else:
-        lengths = ImageLengths.of(settings["network"], image_shape, num_rows)
+        lengths = ImageLengths.of(network, image_shape, num_rows)
         engine, trainings = lengths.engine(kind), (lengths.mean_training, lengths.variance_training)
-    mean_training, variance_training = (stretched(one, factor) for one in trainings)
-    return VeBNNRegressor(
-        inference=stretched(engine, factor),
-        mean_training=mean_training,
-        variance_training=variance_training,
-        **settings,
-    )
+    return Lengths(*(stretched(one, factor) for one in (engine, *trainings)))

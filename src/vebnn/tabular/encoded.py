@@ -12,8 +12,8 @@ import numpy as np
 import pandas
 
 from vebnn.prediction import frame_columns
-from vebnn.tabular.errors import TableError, counted, quoted_list
-from vebnn.tabular.values import to_numbers
+from vebnn.tabular.errors import Problems, TableError, counted, quoted_list
+from vebnn.tabular.targets import notice_of_missing, read_targets, rows_with_targets
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,8 @@ class Encoder(ABC):
 
     def target_values(self, frame: pandas.DataFrame) -> np.ndarray:
         """Return the targets of some rows, ``(rows, targets)``."""
-        columns = []
-        for name in self.targets:
-            if name not in frame.columns:
-                raise TableError(
-                    f"There is no target column {name!r} in the table. Its columns are "
-                    f"{quoted_list(frame.columns)}.",
-                    name,
-                )
-            numbers = to_numbers(frame[name])
+        values = read_targets(frame, self.targets)
+        for name, numbers in zip(self.targets, values.T, strict=True):
             if (missing := np.isnan(numbers)).any():
                 row = int(frame.index[missing][0])
                 raise TableError(
@@ -84,8 +77,7 @@ class Encoder(ABC):
                     name,
                     row,
                 )
-            columns.append(numbers)
-        return np.column_stack(columns)
+        return values
 
     def describe(self) -> dict[str, Any]:
         """Return the encoder as JSON."""
@@ -115,7 +107,7 @@ class EncodedTable:
     """Rows of a user's table, encoded once for prediction, scores and reports."""
 
     encoder: Encoder
-    frame: pandas.DataFrame  # the user's rows, indexed from 0
+    frame: pandas.DataFrame  # the user's rows, indexed by their position in the user's table, from 0
     matrix: Any  # what the network sees of them: a frame of numbers, or images as one array
     notices: tuple[str, ...]  # about the values
 
@@ -130,6 +122,15 @@ class EncodedTable:
     def take(self, rows: np.ndarray) -> Any:
         """Return what the network sees of some rows, given by their positions or by a mask."""
         return self.matrix.iloc[rows] if hasattr(self.matrix, "iloc") else self.matrix[rows]
+
+    def with_targets(self) -> "EncodedTable":
+        """Return the rows that have all targets, and a notice about the others."""
+        names = self.encoder.targets
+        present = rows_with_targets(read_targets(self.frame, names), names)
+        if present.all():
+            return self
+        notices = *self.notices, *notice_of_missing(present, names)
+        return EncodedTable(self.encoder, self.frame[present], self.take(present), notices)
 
     def fingerprints(self) -> np.ndarray:
         """Return a 64-bit number for each row of inputs and targets; equal rows have equal numbers."""
@@ -180,13 +181,17 @@ def check_names(frame: pandas.DataFrame, targets: Sequence[str], **others: Seque
         raise TableError(
             f"At least one target is needed, the column to predict: --target NAME. {available}"
         )
+    problems = Problems()
     for option, names in {"target": targets, **others}.items():
         for name in names:
-            if name not in frame.columns:
-                raise TableError(f"There is no column {name!r} for {option}. {available}", name)
-        if len(set(names)) < len(names):
-            raise TableError(f"A column was named twice for {option}. Got {quoted_list(names)}.")
+            with problems.collected():
+                if name not in frame.columns:
+                    raise TableError(f"There is no column {name!r} for {option}. {available}", name)
+                if option != "target" and name in targets:
+                    raise TableError(f"The column {name!r} is a target, so it cannot be for {option}.")
+        with problems.collected():
+            if len(set(names)) < len(names):
+                raise TableError(f"A column was named twice for {option}. Got {quoted_list(names)}.")
+    problems.raise_any()
     if len(targets) > 1:
         frame_columns(targets)  # refuses names that would collide in predictions
-    if both := sorted(set(targets) & {name for names in others.values() for name in names}):
-        raise TableError(f"The column {both[0]!r} is a target; it cannot be dropped or a category.")

@@ -1,23 +1,26 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas
 
 from vebnn.tabular.columns import CategoryColumn, Column, NumberColumn
+from vebnn.tabular.date_column import DateColumn
+from vebnn.tabular.dates import DateForm
 from vebnn.tabular.detection import MAX_CATEGORIES, LeftOut, detect_column, training_notices
 from vebnn.tabular.encoded import EncodedTable, Encoder, check_names
-from vebnn.tabular.errors import TableError
+from vebnn.tabular.errors import Problems, TableError
 
 
 @dataclass(frozen=True)
 class TableEncoder(Encoder):
     """How each column of a table becomes numbers."""
 
-    column_kinds: ClassVar = {kind.kind: kind for kind in (NumberColumn, CategoryColumn)}
+    column_kinds: ClassVar = {kind.kind: kind for kind in (NumberColumn, CategoryColumn, DateColumn)}
     sample_rows: ClassVar = 1_000
 
     columns: tuple[Column, ...]  # those the model uses, in the order of the training table
@@ -31,26 +34,36 @@ class TableEncoder(Encoder):
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
         max_categories: int = MAX_CATEGORIES,
+        forms: Mapping[str, DateForm] = MappingProxyType({}),
     ) -> "tuple[TableEncoder, tuple[str, ...]]":
         """Decide what every column is; return the encoder, and notices about what was decided.
 
         The arguments are those of :func:`vebnn.tabular.plan.plan_table`. The index of the training rows
-        is their position in the user's table, for messages.
+        is their position in the user's table, for messages. ``forms`` says how dates are written where
+        that is known, see :attr:`forms`.
+
+        Raises:
+          TableError: about everything that is wrong.
         """
         check_names(frame, targets, drop=drop, categorical=categorical)
         columns: list[Column] = []
         identifiers: list[str] = []
-        ignored, notices = list(drop), []
+        ignored, notices, problems = list(drop), [], Problems()
         for name in frame.columns:
             if name in targets or name in drop:
                 continue
-            found = detect_column(frame[name], name in categorical, max_categories)
+            found: Column | LeftOut | None = None
+            with problems.collected(name):
+                found = detect_column(frame[name], name in categorical, max_categories, forms.get(name))
+            if found is None:
+                continue
             if isinstance(found, LeftOut):
                 (identifiers if found.identifier else ignored).append(name)
                 notices.append(f"{name}: left out, because {found.reason}.")
                 continue
             columns.append(found)
             notices += training_notices(found, frame[name])
+        problems.raise_any()
         if not columns:
             raise TableError("No column is left to predict from. Add columns, or drop fewer of them.")
         return cls(tuple(columns), tuple(targets), tuple(identifiers), tuple(ignored)), tuple(notices)
@@ -67,6 +80,12 @@ class TableEncoder(Encoder):
         return [*categories, *self.identifiers]
 
     @property
+    def forms(self) -> dict[str, DateForm]:
+        """How dates are written, by the name of the column."""
+        dates = (column for column in self.columns if isinstance(column, DateColumn))
+        return {column.name: DateForm(column.order, column.sure) for column in dates}
+
+    @property
     def typical_row(self) -> dict[str, Any]:
         """The median or most frequent value of each column."""
         return {column.name: column.typical for column in self.columns}
@@ -77,10 +96,13 @@ class TableEncoder(Encoder):
         self.refuse_absent(frame)
         parts: list[np.ndarray] = []
         notices: list[str] = []
+        problems = Problems()
         for column in self.columns:
-            values, about = column.encode(frame[column.name])
-            parts.append(values)
-            notices += about
+            with problems.collected():
+                values, about = column.encode(frame[column.name])
+                parts.append(values)
+                notices += about
+        problems.raise_any()
         notices += self.notices_of_unknown(frame.columns)
         return EncodedTable(self, frame, self.as_inputs(np.hstack(parts)), tuple(notices))
 

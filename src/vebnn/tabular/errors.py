@@ -1,16 +1,63 @@
 """The error about a user's table, and how values are written in messages."""
 
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
 class TableError(ValueError):
     """A table that cannot be used as it is; ``row`` is a position from 0, messages count from 1."""
 
+    droppable: str | None = None  # a column; without it there would be no error
+
     def __init__(self, message: str, column: str | None = None, row: int | None = None) -> None:
         super().__init__(message)
         self.column, self.row = column, row
+
+
+class TableProblems(TableError):
+    """Several errors about one table: a line for each, after one that counts them."""
+
+    def __init__(self, problems: list[TableError]) -> None:
+        first, self.problems = problems[0], problems
+        lines = [f"The table has {len(problems)} problems:"]
+        lines += [f"{number}. {problem}" for number, problem in enumerate(problems, 1)]
+        if columns := [problem.droppable for problem in problems if problem.droppable is not None]:
+            plural = "these columns" if len(columns) > 1 else "the column"
+            drops = " ".join(option("drop", name) for name in columns)
+            lines.append(f"To leave {plural} out: {drops}")
+        super().__init__("\n".join(lines), first.column, first.row)
+
+
+class Problems:
+    """Errors that are collected, so that a user sees all of them at once."""
+
+    def __init__(self) -> None:
+        self._found: list[TableError] = []
+
+    @contextmanager
+    def collected(self, column: str | None = None) -> Iterator[None]:
+        """Keep an error that is raised inside; without ``column``, if given, there would be none."""
+        try:
+            yield
+        except TableError as error:
+            if column is not None:
+                error.droppable = column
+            self._found += error.problems if isinstance(error, TableProblems) else [error]
+
+    def raise_any(self) -> None:
+        """Raise the error, or one about all of them, if there are any."""
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            raise TableProblems(self._found)
+
+
+def option(name: str, value: str) -> str:
+    """Return an option of the command line that can be pasted into a shell."""
+    return f"--{name} {shlex.quote(value)}"
 
 
 def quoted(value: Any, longest: int = 60) -> str:

@@ -1,5 +1,6 @@
 """A model of a table: how its columns become numbers, the estimator, and its training."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -15,6 +16,7 @@ from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.plan import TrainingPlan
+from vebnn.tabular.row_facts import read_y_std
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 from vebnn.tabular.target_kinds import require_possible
 
@@ -53,6 +55,9 @@ class TrainingFacts:
     num_calibrated: int = 0  # rows for the calibration alone
     group: str | None = None  # the column that names groups of rows
     num_groups: int = 0  # of rows that stay together; 0 if the model is older than groups
+    time: str | None = None  # the column by which the latest rows were held out
+    y_std: tuple[str, ...] = ()  # columns of known measurement errors, one for each target or none
+    weight: str | None = None  # the column that says how much each row counted
 
 
 class TablePrediction(NamedTuple):
@@ -103,17 +108,26 @@ class TableModel:
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
-        estimator.fit(inputs_of(trained), _as_target(observed[trained], names), groups=groups)
+        estimator.fit(
+            inputs_of(trained),
+            _as_target(observed[trained], names),
+            groups=groups,
+            **plan.row_facts.arguments_of(trained),
+        )
         if plan.calibrate is not None:
-            targets = _as_target(observed[calibrated], names)
-            estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate)
+            targets, y_std = (
+                _as_target(observed[calibrated], names),
+                plan.row_facts.y_std_of(calibrated),
+            )
+            estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
             for name, values in zip(names, observed[trained].T, strict=True)
         )
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
-            prediction = estimator.predict_distribution(inputs_of(held_out))
+            y_std = plan.row_facts.y_std_of(held_out)
+            prediction = estimator.predict_distribution(inputs_of(held_out), y_std=y_std)
             means = tuple(one.mean for one in facts)
             scores = score_targets(prediction, observed[held_out], names, means)
         places = np.linspace(0, len(trained) - 1, plan.encoder.sample_rows)
@@ -134,6 +148,9 @@ class TableModel:
                 num_calibrated=len(calibrated),
                 group=plan.groups.column,
                 num_groups=plan.groups.count,
+                time=None if plan.time is None else plan.time.column,
+                y_std=plan.row_facts.y_std_columns,
+                weight=plan.row_facts.weight_column,
             ),
             known_rows=KnownRows.of(plan.table, plan.division, plan.groups),
             sample=np.asarray(inputs_of(some)),
@@ -176,10 +193,17 @@ class TableModel:
         """Return encoded rows; those that are encoded already stay as they are."""
         return rows if isinstance(rows, EncodedTable) else self.encoder.encode(rows)
 
-    def predict(self, rows: pandas.DataFrame | EncodedTable) -> TablePrediction:
-        """Return the predictive distribution of some rows."""
+    def predict(
+        self, rows: pandas.DataFrame | EncodedTable, *, y_std: Sequence[str] = ()
+    ) -> TablePrediction:
+        """Return the predictive distribution of some rows.
+
+        The ``y_std`` are columns of known measurement errors, one for each target, which add to the
+        noise.
+        """
         table = self.encode(rows)
-        prediction = self.estimator.predict_distribution(table.matrix)
+        known = read_y_std(table.frame, y_std, self.targets) if y_std else None
+        prediction = self.estimator.predict_distribution(table.matrix, y_std=known)
         unmixed = (UNMIXED,) if prediction.spread == "ensemble" else ()
         return TablePrediction(prediction, (*table.notices, *unmixed))
 
@@ -221,20 +245,27 @@ class TableModel:
         level: float = DEFAULT_LEVEL,
         *,
         predict_all: bool = False,
+        y_std: Sequence[str] = (),
     ) -> Evaluation:
         """Score the model on the rows it was not trained on; on all rows if there are no others.
 
-        The level is that of the intervals whose coverage is computed. With ``predict_all`` the other
-        rows are predicted, too.
+        Rows without targets are left out. The level is that of the intervals whose coverage is
+        computed. With ``predict_all`` the other rows are predicted, too. The ``y_std`` are columns of
+        known measurement errors, by default those of the training if the table has them.
         """
-        table = self.encode(rows)
+        table = self.encode(rows).with_targets()
         kinds = [kind.name for kind in self.estimator.target_kinds_]
-        require_possible(table.observed, self.targets, kinds)
+        require_possible(table.observed, self.targets, kinds, table.frame.index)
+        there = all(name in table.frame.columns for name in self.facts.y_std)
+        y_std = y_std or (self.facts.y_std if there else ())
+        known = read_y_std(table.frame, y_std, self.targets) if y_std else None
         trained = self.was_trained_on(table)
         related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
-        prediction = self.estimator.predict_distribution(table.take(predicted))
+        prediction = self.estimator.predict_distribution(
+            table.take(predicted), y_std=None if known is None else known[predicted]
+        )
         observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
         scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
         return Evaluation(table, trained, related, scored, prediction, scores)

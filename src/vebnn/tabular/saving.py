@@ -96,6 +96,7 @@ class SavedTableModel:
                 "targets": tuple(TargetFacts(**one) for one in facts["targets"]),
                 "scores": tuple(TargetScore(**one) for one in facts["scores"]),
                 "notices": tuple(facts["notices"]),
+                "y_std": tuple(facts.get("y_std", ())),
             }
             estimator = getattr(estimators, kind).load(self.folder)
             sample = {name: self.rows[name] for name in _SAMPLE}

@@ -26,16 +26,22 @@ def require_kinds(kinds: Sequence[str], targets: Sequence[str]) -> tuple[str, ..
     return tuple(kinds)
 
 
-def require_possible(observed: np.ndarray, targets: Sequence[str], kinds: Sequence[str]) -> None:
-    """Refuse a table with targets ``(rows, targets)`` that their kind does not allow."""
+def require_possible(
+    observed: np.ndarray, targets: Sequence[str], kinds: Sequence[str], row_numbers: Sequence[int]
+) -> None:
+    """Refuse a table with targets ``(rows, targets)`` that their kind does not allow.
+
+    The ``row_numbers`` are places in the file, where rows without a target count.
+    """
     for values, name, kind in zip(observed.T, targets, kinds, strict=True):
         target = TARGETS[kind]
         wrong = ~target.allows(values)
         if wrong.any():
-            row = int(np.argmax(wrong))
+            first = int(np.argmax(wrong))
+            row = int(row_numbers[first])
             raise TableError(
                 f"The target {name!r} must be {target.support}, because its kind is {kind!r}. Got "
-                f"{values[row]:g} in row {row + 1}, {counted(int(wrong.sum()), 'such row')} in all; "
+                f"{values[first]:g} in row {row + 1}, {counted(int(wrong.sum()), 'such row')} in all; "
                 f"{target.way_out}.",
                 name,
                 row,

@@ -12,10 +12,6 @@ from vebnn.tabular.errors import TableError, quoted
 MISSING = "(missing)"
 # 12.5 %, 350 °C, 1,234, 3.5 GPa
 _QUANTITY = r"^[-+]?\d[\d.,' ]*?\s?(%|°?[A-Za-zµ²³/]{0,5})$"
-# 2024-05-17, 17.05.2024, 5/17/24, each with or without a time.
-_DATE = (
-    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})(?:\D.*)?"
-)
 
 
 def to_numbers(series: pandas.Series) -> np.ndarray:
@@ -28,12 +24,12 @@ def to_numbers(series: pandas.Series) -> np.ndarray:
     else:
         labels = to_labels(series)
         numbers = _parse(labels)
-        _refuse(series, np.isnan(numbers) & (labels != MISSING), "numbers", map(quoted, labels))
-    _refuse(series, np.isinf(numbers), "finite numbers", (f"{number:g}" for number in numbers))
+        refuse_cells(series, np.isnan(numbers) & (labels != MISSING), "numbers", map(quoted, labels))
+    refuse_cells(series, np.isinf(numbers), "finite numbers", (f"{number:g}" for number in numbers))
     return numbers
 
 
-def _refuse(series: pandas.Series, wrong: np.ndarray, constraint: str, written: Any) -> None:
+def refuse_cells(series: pandas.Series, wrong: np.ndarray, constraint: str, written: Any) -> None:
     """Raise an error that names the first wrong value, if there is one."""
     if wrong.any():
         row, value = int(series.index[wrong][0]), list(written)[int(np.argmax(wrong))]
@@ -89,14 +85,6 @@ def common_unit(labels: np.ndarray) -> str | None:
         return None
     most = units.value_counts()
     return str(most.index[0]).strip() if most.iloc[0] > 0.8 * len(present) else None
-
-
-def look_like_dates(series: pandas.Series, labels: np.ndarray) -> bool:
-    """Return whether a column holds dates or times, as a dtype or written out."""
-    if series.dtype.kind in "mM" or isinstance(series.dtype, pandas.PeriodDtype):
-        return True
-    present = pandas.Series(labels[labels != MISSING], dtype=object)
-    return len(present) > 0 and bool(present.astype(str).str.fullmatch(_DATE).mean() > 0.5)
 
 
 def _parse(labels: np.ndarray) -> np.ndarray:

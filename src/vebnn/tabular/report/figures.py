@@ -57,11 +57,11 @@ def line(x: Any, y: Any, name: str, colour: str, width: float = 1.5, dash: str =
     return {**scatter("lines", x, y), "name": name, "line": style, "hoverinfo": "skip"}
 
 
-def points(x: Any, y: Any, rows: np.ndarray, hover: str, **settings: Any) -> Trace:
-    """Return a dot per row; its label has the row's number and what ``hover`` says."""
+def points(x: Any, y: Any, numbers: np.ndarray, hover: str, **settings: Any) -> Trace:
+    """Return a dot per row; its label has the row's number in the file and what ``hover`` says."""
     trace = {
         **scatter("markers", x, y),
-        "text": [f"row {row + 1}" for row in rows],
+        "text": [f"row {number}" for number in numbers],
         "marker": {"size": 6, "color": "$ink"} | settings.pop("marker", {}),
         "hovertemplate": f"%{{text}}<br>{hover}<extra></extra>",
     }
@@ -86,7 +86,7 @@ def predicted_and_observed(findings: Findings, target: TargetFindings) -> Figure
         line(ends, ends, "perfect", "$muted", dash="dot"),
         _bars(x, y, low, high, "$noise", 5),
         _bars(x, y, mean_low, mean_high, "$ignorance", 2.5),
-        points(x, y, order, "observed %{x:.4g}<br>predicted %{y:.4g}"),
+        points(x, y, findings.row_numbers[order], "observed %{x:.4g}<br>predicted %{y:.4g}"),
     ]
     axes = axis(f"observed {target.name}"), axis(f"predicted {target.name}")
     return figure(data, *axes, showlegend=False)
@@ -106,8 +106,8 @@ def map_of_uncertainties(findings: Findings, target: TargetFindings) -> Figure:
         if len(here):
             marker = {"size": 7, "color": colour, "opacity": 0.75, "symbol": symbol}
             hover = "noise %{x:.4g}<br>ignorance %{y:.4g}"
-            dots = points(aleatoric[here], epistemic[here], here, hover, name=name, marker=marker)
-            data.append(dots)
+            place, numbers = (aleatoric[here], epistemic[here]), findings.row_numbers[here]
+            data.append(points(*place, numbers, hover, name=name, marker=marker))
     notes = [
         _note(0.02, 0.98, "left", "top", "more data would help", "$ignorance"),
         _note(0.98, 0.02, "right", "bottom", "more data will not help", "$noise-text"),
@@ -155,8 +155,9 @@ def residuals(findings: Findings, target: TargetFindings) -> Figure:
         "hoverinfo": "skip",
         "ybins": {"size": 0.5, "start": -10, "end": 10},
     }
+    numbers, marker = findings.row_numbers[rows], {"opacity": 0.75}
     data = [
-        points(target.mean[rows], error, rows, hover, marker={"opacity": 0.75}) | hidden,
+        points(target.mean[rows], error, numbers, hover, marker=marker) | hidden,
         histogram | hidden,
         line(stats.norm.pdf(grid), grid, "expected", "$ink") | hidden | {"xaxis": "x2"},
     ]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 
 from vebnn.tabular.columns import CategoryColumn, NumberColumn
+from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import quoted
 from vebnn.tabular.images.encoder import ImageEncoder
@@ -54,6 +55,11 @@ class Findings:
         return self.evaluation.table.frame
 
     @property
+    def row_numbers(self) -> np.ndarray:
+        """Numbers of the rows in the user's file, from 1; rows without a target are not among them."""
+        return self.frame.index.to_numpy() + 1
+
+    @property
     def of_images(self) -> bool:
         """Whether the rows are images."""
         return isinstance(self.model.encoder, ImageEncoder)
@@ -95,14 +101,18 @@ def unusual_values(findings: Findings, row: int) -> list[str]:
     for column in findings.model.encoder.columns:
         value = findings.frame[column.name].iloc[row : row + 1]
         if isinstance(column, NumberColumn):
-            number = to_numbers(value)[0]
-            if number < column.low:
-                reasons.append(f"{column.name} is below the training range")
-            elif number > column.high:
-                reasons.append(f"{column.name} is above the training range")
+            reasons += _beyond(column, to_numbers(value)[0], "below", "above")
+        elif isinstance(column, DateColumn):
+            reasons += _beyond(column, column.to_days(value)[0], "before", "after")
         elif isinstance(column, CategoryColumn):
             label = column.labels_of(value)[0]
             reason = column.unseen_as(label)
             if reason is not None and label != MISSING:
                 reasons.append(f"{column.name} {quoted(label)} was {reason}")
     return reasons
+
+
+def _beyond(column: NumberColumn | DateColumn, value: float, below: str, above: str) -> list[str]:
+    if column.low <= value <= column.high or np.isnan(value):
+        return []
+    return [f"{column.name} is {below if value < column.low else above} the training range"]

@@ -32,7 +32,7 @@ def gallery(findings: Findings, target: TargetFindings, by: np.ndarray) -> list[
     (column,) = findings.model.encoder.columns
     return [
         Picture(
-            row=row + 1,
+            row=int(findings.row_numbers[row]),
             name=str(findings.frame[column.name].iloc[row]),
             source=as_data_uri(table.matrix[row]),
             observed=float(target.observed[row]),

@@ -12,6 +12,7 @@ import pandas
 import vebnn
 from vebnn.estimators import Relevance
 from vebnn.serialization.files import write_bytes
+from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
@@ -149,8 +150,8 @@ def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> di
     """Return the rows with the largest ``by``, as cells with their keys for sorting."""
     frame = findings.frame
     kept = [findings.identifier] if findings.identifier is not None else []
-    features = [column.name for column in findings.model.encoder.columns][:COLUMNS_SHOWN]
-    printed = features[:COLUMNS_PRINTED]
+    kinds = {column.name: column.kind for column in findings.model.encoder.columns[:COLUMNS_SHOWN]}
+    printed = list(kinds)[:COLUMNS_PRINTED]
     numbers = {
         "observed": target.observed,
         "predicted": target.mean,
@@ -161,12 +162,16 @@ def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> di
     for row in map(int, np.argsort(-by, kind="stable")[:ROWS_SHOWN]):
         advice = reading(target.aleatoric_std[row], target.epistemic_std[row])
         why = "; ".join(unusual_values(findings, row))
-        cells = [_cell(row + 1), *(_cell(frame[name].iloc[row]) for name in kept)]
+        cells = [_cell(findings.row_numbers[row]), *(_cell(frame[name].iloc[row]) for name in kept)]
         cells += [_cell(float(values[row])) for values in numbers.values()]
         cells.append({"text": advice, "sort": advice, "why": why, "kind": "reading", "optional": False})
-        cells += [_cell(frame[name].iloc[row], name not in printed) for name in features]
+        for name, kind in kinds.items():
+            cell = _cell(frame[name].iloc[row], name not in printed)
+            if kind == DateColumn.kind and cell["kind"] == "text":
+                cell["kind"] = kind  # it stays on one line
+            cells.append(cell)
         rows.append(cells)
-    return {"header": ["row", *kept, *numbers, "reading", *features], "rows": rows}
+    return {"header": ["row", *kept, *numbers, "reading", *kinds], "rows": rows}
 
 
 def _cell(value: Any, optional: bool = False) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas
 
-from vebnn.tabular.columns import Column, NumberColumn
+from vebnn.tabular.columns import CategoryColumn, Column, NumberColumn
+from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.figures import Figure, Trace, axis
@@ -63,10 +64,10 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
         ("noise", one.noise[..., at], "$noise-band"),
         ("ignorance", one.ignorance[..., at], "$ignorance-band"),
     )
-    if isinstance(one.column, NumberColumn):
-        x = np.asarray(one.places, float)
+    if not isinstance(one.column, CategoryColumn):
+        x = np.asarray(one.places)  # dates are text, which Plotly reads
         bands = [figures.band(x, low, high, part, colour) for part, (low, high), colour in parts]
-        data = [_training_points(model, name, at), *bands[0], *bands[1], _mean_line(x, mean)]
+        data = [_training_points(model, one.column, at), *bands[0], *bands[1], _mean_line(x, mean)]
         return figures.figure(data, axis(name), scale)
     # Categories are drawn at 0, 1, …, each as a short step.
     x = np.arange(len(mean), dtype=float)
@@ -91,17 +92,23 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
 
 
 def _mean_line(x: np.ndarray, mean: np.ndarray) -> Trace:
-    hover = {"hoverinfo": "all", "hovertemplate": "%{x:.4g}: %{y:.4g}<extra></extra>"}
+    place = "%{x}" if x.dtype.kind == "U" else "%{x:.4g}"  # dates are text
+    hover = {"hoverinfo": "all", "hovertemplate": f"{place}: %{{y:.4g}}<extra></extra>"}
     return figures.line(x, mean, "prediction", "$ignorance", width=2.2) | hover
 
 
-def _training_points(model: TableModel, name: str, at: int) -> Trace:
+def _training_points(model: TableModel, column: NumberColumn | DateColumn, at: int) -> Trace:
     names = model.table_encoder.encoded_names
-    values = model.sample[:, names.index(name)]
-    marked = f"{name} is missing"
+    values = model.sample[:, names.index(column.encoded_names[0])]
+    marked = f"{column.name} is missing"
     missing = model.sample[:, names.index(marked)] if marked in names else np.zeros(len(values))
     rows = figures.some_rows(np.flatnonzero(missing == 0), MOST_TRAINING_ROWS_DRAWN)
-    dots = figures.scatter("markers", values[rows], model.sample_observed[rows, at])
+    x = (
+        [column.written(day) for day in values[rows]]
+        if isinstance(column, DateColumn)
+        else values[rows]
+    )
+    dots = figures.scatter("markers", x, model.sample_observed[rows, at])
     marker = {"size": 4, "color": "$muted", "opacity": 0.5}
     return dots | {"name": "training rows", "marker": marker, "hoverinfo": "skip"}
 
@@ -109,4 +116,18 @@ def _training_points(model: TableModel, name: str, at: int) -> Trace:
 def _places(column: Column) -> list[Any]:
     if isinstance(column, NumberColumn):
         return np.linspace(column.low, column.high, NUM_POINTS).tolist()
+    if isinstance(column, DateColumn):
+        return [column.written(day) for day in _days_along(column)]
     return column.present[:MOST_CATEGORIES_DRAWN]
+
+
+def _days_along(column: DateColumn) -> np.ndarray:
+    """Return days from the first to the last date; long periods in whole weeks or days.
+
+    Otherwise the curve would jump between weekdays or between hours from one point to the next.
+    """
+    step = (column.high - column.low) / (NUM_POINTS - 1)
+    if step > 1:
+        unit = 7 if step > 7 else 1
+        step = unit * np.ceil(step / unit)
+    return np.arange(column.low, column.high + 1e-6 * step, step)

@@ -60,7 +60,8 @@ def _next_measurement(findings: Findings, target: TargetFindings) -> str:
     name = findings.identifier
     named = [f"{name} {findings.frame[name].iloc[row]}"] if name is not None else []
     details = "; ".join([*named, *unusual_values(findings, row)])
-    row_and_details = f"{row + 1} ({details})" if details else f"{row + 1}"
+    place = findings.row_numbers[row]
+    row_and_details = f"{place} ({details})" if details else f"{place}"
     return (
         f"The model knows least about row {row_and_details}, where its best prediction may be off by "
         f"± {number(target.epistemic_std[row])}: measurements near there would teach it most."

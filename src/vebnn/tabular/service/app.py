@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 
 import vebnn
 from vebnn.tabular.columns import Column, NumberColumn
+from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.service.access import UNAUTHORISED, RequireKey
@@ -185,6 +186,9 @@ def _feature(column: Column) -> dict[str, Any]:
     shared = {"name": column.name, "kind": column.kind, "typical": column.typical}
     if isinstance(column, NumberColumn):
         return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
+    if isinstance(column, DateColumn):
+        ends = {"low": column.written(column.low), "high": column.written(column.high)}
+        return {**shared, **ends, "times": column.has_times}
     return {**shared, "categories": column.present}
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.predictions import of_moments
+from vebnn.prediction.targets import TARGETS
 from vebnn.tabular.division import divide_by_time
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
@@ -26,6 +27,8 @@ def table(**columns) -> pandas.DataFrame:
 
 class Recorder:
     """An estimator that keeps what it is given, and predicts the mean."""
+
+    target_kinds_ = (TARGETS["real"],)
 
     def __init__(self) -> None:
         self.given: dict = {}

@@ -1,11 +1,10 @@
 """The limits of image regression, and whether they hold."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from vebnn.bench.comparison.reading import Results
-from vebnn.bench.render.limits import Column
-from vebnn.bench.render.sheet import Sheet, cells
+from vebnn.bench.render.limits import Check, Column, checks_sheet
+from vebnn.bench.render.sheet import Sheet
 
 # VeBNN, and its joint counterpart in the paper.
 PAIRS = {"VeBNN (Ensembles)": "MVE (β-NLL=0.5 / Ensembles)", "VeBNN (pSGLD)": "MVE (pSGLD)"}
@@ -13,27 +12,10 @@ SHIFTED = ("cells-gap", "cells-tail")
 KNOWN = "rotated-digits"
 
 
-class Check(NamedTuple):
-    """A number and its limit."""
-
-    words: str
-    value: float
-    limit: Column
-
-
 def limits_sheet(results: Results) -> Sheet:
     """Return the limits, what was found and whether they hold."""
-    lines = [
-        cells(
-            check.words,
-            check.limit.limit,
-            format(check.value, check.limit.style),
-            "✓" if check.limit.holds(check.value) else "✗",
-        )
-        for check in checks(results)
-    ]
     caption = "Set before the run. Means over seeds."
-    return Sheet("Limits", caption, ("number", "limit", "value", "holds"), [lines])
+    return checks_sheet(caption, checks(results))
 
 
 def checks(results: Results) -> Iterator[Check]:

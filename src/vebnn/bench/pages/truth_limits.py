@@ -1,25 +1,16 @@
 """The limits that the default model must keep on problems with known mean and noise."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from vebnn.bench.comparison.averages import average
 from vebnn.bench.comparison.metric_table import MetricTable
-from vebnn.bench.render.limits import Column
-from vebnn.bench.render.sheet import Sheet, cells
+from vebnn.bench.render.limits import Check, Column, checks_sheet
+from vebnn.bench.render.sheet import Sheet
 from vebnn.datasets.truth import PROBLEMS
 
 OURS = "VeBNN (pSGHMC)"
 PROCESS = "GP (4 starts)"
 FEWEST_ROWS = 60  # coverage on a single problem has limits from here
-
-
-class Check(NamedTuple):
-    """A number of the default model and its limit."""
-
-    words: str
-    value: float
-    limit: Column
 
 
 def has_ours(tables: Mapping[str, MetricTable]) -> bool:
@@ -29,17 +20,8 @@ def has_ours(tables: Mapping[str, MetricTable]) -> bool:
 
 def limits_sheet(tables: Mapping[str, MetricTable]) -> Sheet:
     """Return the limits, what the default model has and whether they hold."""
-    lines = [
-        cells(
-            check.words,
-            check.limit.limit,
-            format(check.value, check.limit.style),
-            "✓" if check.limit.holds(check.value) else "✗",
-        )
-        for check in checks(tables)
-    ]
     caption = f"Of {OURS}, set before the run. Averages are over the problems of the first table."
-    return Sheet("Limits", caption, ("number", "limit", "value", "holds"), [lines])
+    return checks_sheet(caption, checks(tables))
 
 
 def checks(tables: Mapping[str, MetricTable]) -> Iterator[Check]:

@@ -1,6 +1,6 @@
-"""A table with a row per seed, their mean, and the limits of the mean."""
+"""Tables of numbers with limits: a row per seed and the mean, or a row per number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,3 +49,25 @@ def limits_sheet(
     limit = cells("limit", *(one.limit for one in columns.values()))
     headings = ("seed", *(one.heading for one in columns.values()))
     return Sheet(title, caption, headings, [seeds, [mean, limit]])
+
+
+class Check(NamedTuple):
+    """A number and its limit."""
+
+    words: str
+    value: float
+    limit: Column
+
+
+def checks_sheet(caption: str, checks: Iterable[Check]) -> Sheet:
+    """Return a row per number: its limit, what was found and whether the limit holds."""
+    lines = [
+        cells(
+            check.words,
+            check.limit.limit,
+            format(check.value, check.limit.style),
+            "✓" if check.limit.holds(check.value) else "✗",
+        )
+        for check in checks
+    ]
+    return Sheet("Limits", caption, ("number", "limit", "value", "holds"), [lines])

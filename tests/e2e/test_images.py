@@ -32,7 +32,7 @@ def new(tmp_path: Path) -> pandas.DataFrame:
 def test_fit_says_what_it_does(discs_fit) -> None:
     assert discs_fit.stderr == ""
     for words in (
-        "40 rows: 32 to train on, 8 held out. Target: radius.",
+        "40 rows: 32 to train on, 8 held out.",
         "16 × 16 pixels, grey",
         "Left out, because only images are used: 'operator'.",
         "On 8 rows it was not trained on",

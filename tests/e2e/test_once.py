@@ -26,9 +26,9 @@ def times(monkeypatch: pytest.MonkeyPatch) -> Counter:
     ):
         original = getattr(owner, name)
 
-        def counting(self, rows: pandas.DataFrame, *, _name=name, _original=original):
+        def counting(self, rows: pandas.DataFrame, *, _name=name, _original=original, **more):
             counts[_name] += np.any(rows["temperature"] == HELD_OUT["temperature"])
-            return _original(self, rows)
+            return _original(self, rows, **more)
 
         monkeypatch.setattr(owner, name, counting)
     return counts

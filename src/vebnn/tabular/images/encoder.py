@@ -76,9 +76,7 @@ class ImageEncoder(Encoder):
             1 if all(one.grey for one in headers) else 3,
         )
         column = ImageColumn(name, *size, channels)
-        found = cls((column,), tuple(targets), (name,), (*drop, *unused), images.path)
-        found.target_values(frame)  # refuses those that are no numbers, before all images are read
-        return found, tuple(notices)
+        return cls((column,), tuple(targets), (name,), (*drop, *unused), images.path), tuple(notices)
 
     @property
     def column(self) -> ImageColumn:

@@ -83,7 +83,8 @@ def test_a_fleet_is_as_good_as_single_runs(linear, key: jax.Array) -> None:
         one = lambda tree, run=run: jax.tree.map(lambda leaf: leaf[run], tree)  # noqa: E731
         objective = Objective(linear.objective.log_likelihood, IsotropicPrior(precisions[run]))
         nothing = jax.tree.map(lambda _: None, objective)
-        advance = _Advance(objective, NegativeLogLikelihood(objective.log_likelihood), True, 16, 4, 0.0)
+        monitor = NegativeLogLikelihood(objective.log_likelihood)
+        advance = _Advance(objective, monitor, True, 16, 4, 0.0, shares=1)
         alone = eqx.filter_jit(advance)(
             (linear.data, np.int32(20)),
             Run(one(states), rates[run], epochs[run], rows[run], watch[run], nothing),

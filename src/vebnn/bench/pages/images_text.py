@@ -9,8 +9,7 @@ among the training images, and their mean and noise are known.
 
 ```sh
 ROWS=docs/results/images.jsonl
-vebnn bench images --preset small --datasets cells,cells-gap,cells-tail,rotated-digits \\
-    --methods 'paper,MVE (Ensembles)' --out $ROWS
+vebnn bench images --preset small --datasets cells,cells-gap,cells-tail,rotated-digits --out $ROWS
 vebnn bench page $ROWS --out docs/results/images.md
 ```
 
@@ -21,7 +20,7 @@ with the paper's lengths, and needs an accelerator. The cells are generated
 and of a network that is far larger.
 
 **Methods.** VeBNN has the engine in brackets. The paper's image tables call *MVE (Ensembles)* what is
-called MVE (β-NLL=0.5 / Ensembles) here; MVE (Ensembles) is an ensemble trained by the NLL.
+called MVE (β-NLL=0.5 / Ensembles) here.
 
 **Columns.** Validation images stop the training early and give a factor on the total variance, so that
 95 % intervals hold 95 % of them, as in the paper. Columns called *raw* are without this factor.

@@ -19,9 +19,9 @@ with the paper's lengths, and needs an accelerator. The cells are generated
 (`vebnn simulate cells`), so that the paper's numbers, which are shown below ours, are of other images
 and of a network that is far larger.
 
-**These rows.** Step size of the chains and shifts of the images were chosen on other images; the number of
-folds and the burn-in were changed after a first run on these. There is one seed. The fits of VeBNN (Ensembles)
-and MVE (pSGLD) on cells-gap were paused for about 15 minutes, which their seconds contain.
+**These rows.** Step size of the chains and shifts of the images were chosen on other images; the number
+of folds and the burn-in were changed after a first run on these. There is one seed. The fits of VeBNN
+(Ensembles) and MVE (pSGLD) on cells-gap were paused for about 15 minutes, which their seconds contain.
 
 **Methods.** VeBNN has the engine in brackets. The paper's image tables call *MVE (Ensembles)* what is
 called MVE (β-NLL=0.5 / Ensembles) here.

@@ -89,4 +89,4 @@ def _information_of_mixture(centers: np.ndarray) -> float:
         distance = block[:, None] - centers[None, first:last]
         density = np.exp(-0.5 * distance**2).sum(1) / (len(centers) * np.sqrt(2 * np.pi))
         entropy += _SPACING * special.entr(density).sum()
-    return entropy - 0.5 * np.log(2 * np.pi * np.e)
+    return entropy - 0.5 * (1 + np.log(2 * np.pi))

@@ -125,3 +125,24 @@ def test_models_without_epistemic_uncertainty() -> None:
         suggest(Fake(num_draws=1), POOL)
     with pytest.raises(ValueError, match=r"must have the method predict_distribution.*Got 'a forest'"):
         suggest("a forest", POOL)  # type: ignore[arg-type]
+
+
+def test_scores_are_per_unit_of_cost() -> None:
+    cost = np.array([1.0, 1, 1, 1, 1, 1, 1, 4])
+    variance = Fake().predict_distribution(POOL).epistemic_variance
+    rows, scores = suggest(Fake(), POOL, 8, diverse=False, cost=cost)
+    assert rows[0] == 6  # row 7 has a larger variance, for four times the cost
+    np.testing.assert_allclose(scores, (variance / cost)[rows])
+    diverse, _ = suggest(Fake(), POOL, 2, cost=cost)
+    assert diverse[0] == 6
+
+
+@pytest.mark.parametrize("cost", [np.ones(7), np.zeros(8), np.full(8, np.nan), -np.ones(8)])
+def test_costs_are_positive_numbers(cost: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="`cost` must be a positive number for each of the 8 rows"):
+        suggest(Fake(), POOL, cost=cost)
+
+
+def test_bounds_have_no_cost() -> None:
+    with pytest.raises(ValueError, match="expected_improvement"):
+        suggest(Fake(), POOL, how="confidence_bound", cost=np.ones(8))

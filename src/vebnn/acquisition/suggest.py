@@ -27,6 +27,7 @@ def suggest(
     how: str | Score = "epistemic",
     *,
     diverse: bool = True,
+    cost: Any = None,
     **options: Any,
 ) -> Suggestion:
     """Choose ``n`` rows of a pool to measure next.
@@ -40,6 +41,8 @@ def suggest(
         row; larger is better.
       diverse: choose each row as if those before it had been measured (:func:`choose_batch`);
         otherwise the rows with the largest scores, even if they are alike.
+      cost: ``(rows,)``, what each measurement costs, in any unit; scores are then those of the score
+        per unit of cost. Confidence bounds cannot be divided by costs, because they have no zero.
       **options: of the score, such as ``best=0.3, goal="maximise"`` or ``output=1``.
 
     Raises:
@@ -64,8 +67,29 @@ def suggest(
             "The `model` must have epistemic uncertainty. Got none at any row; use an engine with "
             'several networks, such as inference="psghmc".'
         )
+    if cost is not None:
+        score = _per_cost(score, _checked_costs(cost, len(prediction), how))
     choose = choose_batch if diverse and n > 1 else choose_best
     return choose(prediction, n, score)
+
+
+def _per_cost(score: Score, cost: np.ndarray) -> Score:
+    return lambda prediction: score(prediction) / cost
+
+
+def _checked_costs(cost: Any, num_rows: int, how: str | Score) -> np.ndarray:
+    if how == "confidence_bound":
+        raise ValueError(
+            'The score "confidence_bound" cannot be divided by a `cost`, because it has no zero. Use '
+            '"expected_improvement", or leave the cost out.'
+        )
+    costs = np.asarray(cost, float)
+    if costs.shape != (num_rows,) or not (np.isfinite(costs) & (costs > 0)).all():
+        raise ValueError(
+            f"The `cost` must be a positive number for each of the {num_rows} rows of the pool. Got "
+            f"shape {costs.shape} and a smallest value of {np.min(costs, initial=np.inf):g}."
+        )
+    return costs
 
 
 def _with_options(how: str | Score, options: dict[str, Any]) -> Score:

@@ -1,5 +1,6 @@
-"""``vebnn suggest``: which rows of a file of candidates to measure next."""
+"""``vebnn suggest``: what to measure next, from a file of candidates or in a space."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +10,13 @@ from rich.text import Text
 
 from vebnn.cli.options import AsJSON, Images, ModelFolder
 from vebnn.cli.tables import new_table, print_json, print_notices, to_records
+from vebnn.tabular.errors import quoted_list
 
 if TYPE_CHECKING:
     from vebnn.tabular.candidates import Candidates
+    from vebnn.tabular.encoder import TableEncoder
     from vebnn.tabular.model import TableModel
+    from vebnn.tabular.space.space import Drawn
 
 # What the chosen rows are good for, their score, and its unit when it is added up over targets.
 _MEANINGS = {
@@ -46,10 +50,18 @@ def suggest(
         typer.Argument(
             metavar="[POOL]",
             show_default=False,
-            help="Candidates: .csv, .tsv, .parquet, .feather or .npz; may be left out with --images.",
+            help="Candidates: .csv, .tsv, .parquet, .feather or .npz; or give --space or --images.",
         ),
     ] = None,
     images: Images = None,
+    space: Annotated[
+        Path | None,
+        typer.Option(help="TOML file of ranges, values, costs and constraints, in place of a POOL."),
+    ] = None,
+    write_space: Annotated[
+        Path | None,
+        typer.Option(help="Write such a file to start from, with the ranges of the training rows."),
+    ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of rows to choose.")] = 10,
     how: Annotated[
         str,
@@ -74,7 +86,7 @@ def suggest(
     ] = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Choose the rows of a file of candidates to measure next.
+    """Choose what to measure next: rows of a file of candidates, or points of a space.
 
     The best comes first, and each row is chosen as if those above it had
     been measured. Below the table is the reason for each row: the columns
@@ -85,14 +97,29 @@ def suggest(
     from vebnn.tabular.saving import load_model_and_rows
 
     _check_options(n, how, best, goal)
+    if write_space is not None:
+        _write_space(model, write_space, as_json=as_json)
+        return
+    if space is not None and not (pool is None and images is None):
+        raise ValueError("The candidates come from a file or from --space. Leave one of them out.")
     if out is not None:
         check_can_write(out)
-    loaded, rows = load_model_and_rows(model, pool, images)
+    if space is None:
+        loaded, rows = load_model_and_rows(model, pool, images)
+        number, kind, costs = len(rows), "rows", False
 
-    from vebnn.tabular.candidates import suggest_rows
+        from vebnn.tabular.candidates import suggest_rows
 
-    options, remarks = _score_options(loaded, how, best, goal, target)
-    found = suggest_rows(loaded, rows, n, how, target=target, **options)
+        options, remarks = _score_options(loaded, how, best, goal, target)
+        found = suggest_rows(loaded, rows, n, how, target=target, **options)
+    else:
+        loaded, drawn = _load_and_draw(model, space)
+        number, kind, costs = len(drawn.frame), "candidates", drawn.cost is not None
+
+        from vebnn.tabular.space.suggestion import suggest_in_space
+
+        options, remarks = _score_options(loaded, how, best, goal, target)
+        found = suggest_in_space(loaded, drawn, n, how, target=target, **options)
     notices = [*found.notices, *remarks]
     if out is not None:
         write_table(found.table, out)
@@ -104,13 +131,51 @@ def suggest(
     console = Console()
     print_notices(console, notices)
     about = f", for {target}" if target else ""
-    _print_rows(console, loaded, found, f"Measure next: {n:,} of {len(rows):,} rows{about}", target)
+    _print_rows(console, loaded, found, f"Measure next: {n:,} of {number:,} {kind}{about}", target)
     summed = target is None and len(loaded.targets) > 1
-    console.print(Text(_meaning(how, goal, n, summed)), soft_wrap=True)
+    console.print(Text(_meaning(how, goal, n, summed, costs)), soft_wrap=True)
     for row, reason in zip(found.rows, found.reasons, strict=False):
         console.print(Text(f"  row {row + 1}: {reason}"), soft_wrap=True)
     if out is not None:
         console.print(Text(f"These rows, with all their columns, are in {out}."), soft_wrap=True)
+        if space is not None:
+            words = shlex.join(["vebnn", "add", str(model), str(out)])
+            then = f"Fill in {quoted_list(loaded.targets)} there, then:  {words}"
+            console.print(Text(then), soft_wrap=True)
+
+
+def _write_space(model: Path, path: Path, *, as_json: bool) -> None:
+    """Write a space file to start from; never over another file, which somebody may have edited."""
+    from vebnn.serialization.files import write_bytes
+    from vebnn.tabular.space.starting_file import starting_file
+
+    if path.exists():
+        raise FileExistsError(f"There is a file {path} already. Delete it, or choose another name.")
+    write_bytes(path, starting_file(_encoder_of_table(model)).encode())
+    if as_json:
+        print_json({"space": str(path)})
+        return
+    words = shlex.join(["vebnn", "suggest", str(model), "--space", str(path)])
+    typer.echo(f"The space of the training rows is in {path}. Edit it, then:  {words}")
+
+
+def _load_and_draw(model: Path, space: Path) -> "tuple[TableModel, Drawn]":
+    """Draw candidates and load the model; errors come before the slow import of JAX."""
+    from vebnn.tabular.saving import SavedTableModel
+    from vebnn.tabular.space.reading import read_space
+
+    drawn = read_space(space, _encoder_of_table(model)).draw()
+    return SavedTableModel.open(model).load(), drawn
+
+
+def _encoder_of_table(model: Path) -> "TableEncoder":
+    from vebnn.tabular.encoder import TableEncoder
+    from vebnn.tabular.saving import SavedTableModel
+
+    encoder = SavedTableModel.open(model).encoder
+    if not isinstance(encoder, TableEncoder):
+        raise ValueError(f"The model in {model} was trained on images, which have no --space.")
+    return encoder
 
 
 def _check_options(n: int, how: str, best: float | None, goal: str | None) -> None:
@@ -190,10 +255,11 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _meaning(how: str, goal: str | None, n: int, summed: bool) -> str:
+def _meaning(how: str, goal: str | None, n: int, summed: bool, costs: bool) -> str:
     """Return the purpose of the chosen rows and the definition of their score."""
     purpose, score, relative = _MEANINGS[how]
     signed = "the mean" if goal == "maximise" else "minus the mean"
     over_targets = f", added up over targets{relative}" if summed else ""
+    per_cost = ", per unit of cost" if costs else ""
     measured = ", as if the rows above were measured" if n > 1 else ""
-    return f"{purpose} Score: {score.format(signed=signed)}{over_targets}{measured}."
+    return f"{purpose} Score: {score.format(signed=signed)}{over_targets}{per_cost}{measured}."

@@ -34,13 +34,15 @@ def suggest_rows(
     how: str = "epistemic",
     *,
     target: str | None = None,
+    cost: np.ndarray | None = None,
     **options: Any,
 ) -> Candidates:
     """Choose ``n`` rows of a table to measure next.
 
     The returned table has the number of each row (from 1), its own columns, those of
-    :meth:`vebnn.prediction.Prediction.to_frame`, ``score``, and ``reason`` unless rows are images. If
-    the table has a column of such a name already, the new one is prefixed with ``suggested_``.
+    :meth:`vebnn.prediction.Prediction.to_frame`, ``cost`` if there are costs, ``score``, and ``reason``
+    unless rows are images. If the table has a column of such a name already, the new one is prefixed
+    with ``suggested_``.
 
     Args:
       model: a model of tables.
@@ -48,6 +50,7 @@ def suggest_rows(
       n: number of rows to choose.
       how: as for :func:`vebnn.acquisition.suggest`.
       target: the target to score; all of them by default.
+      cost: ``(rows,)``, what each measurement costs; the score is then per unit of cost.
       **options: settings of the score, such as ``best=0.3, goal="maximise"``.
 
     Raises:
@@ -56,9 +59,12 @@ def suggest_rows(
     if target is not None:
         options["output"] = target_position(model, target)
     pool = model.encode(frame)
-    rows, scores = suggest(model.estimator, pool.matrix, n, how, **options)
+    rows, scores = suggest(model.estimator, pool.matrix, n, how, cost=cost, **options)
     prediction = model.estimator.predict_distribution(pool.take(rows))
-    predicted = prediction.to_frame().reset_index(drop=True).assign(score=scores)
+    predicted = prediction.to_frame().reset_index(drop=True)
+    if cost is not None:
+        predicted = predicted.assign(cost=cost[rows])
+    predicted = predicted.assign(score=scores)
     why = _reasons(model, pool.frame.iloc[rows], how, target)
     if why:
         predicted = predicted.assign(reason=why)

@@ -18,11 +18,11 @@ class TableError(ValueError):
 
 
 class TableProblems(TableError):
-    """Several errors about one table: a line for each, after one that counts them."""
+    """Several errors about one table or space: a line for each, after one that counts them."""
 
-    def __init__(self, problems: list[TableError]) -> None:
+    def __init__(self, problems: list[TableError], subject: str) -> None:
         first, self.problems = problems[0], problems
-        lines = [f"The table has {len(problems)} problems:"]
+        lines = [f"The {subject} has {len(problems)} problems:"]
         lines += [f"{number}. {problem}" for number, problem in enumerate(problems, 1)]
         if columns := [problem.droppable for problem in problems if problem.droppable is not None]:
             plural = "these columns" if len(columns) > 1 else "the column"
@@ -34,7 +34,8 @@ class TableProblems(TableError):
 class Problems:
     """Errors that are collected, so that a user sees all of them at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, subject: str = "table") -> None:
+        self._subject = subject
         self._found: list[TableError] = []
 
     @contextmanager
@@ -52,7 +53,7 @@ class Problems:
         if len(self._found) == 1:
             raise self._found[0]
         if self._found:
-            raise TableProblems(self._found)
+            raise TableProblems(self._found, self._subject)
 
 
 def option(name: str, value: str) -> str:

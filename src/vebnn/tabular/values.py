@@ -44,11 +44,12 @@ def refuse_cells(series: pandas.Series, wrong: np.ndarray, constraint: str, writ
 def to_labels(series: pandas.Series) -> np.ndarray:
     """Return a column as text: 1, 1.0 and "1 " are the same label."""
     missing = series.isna().to_numpy()
-    labels = np.array([_to_label(value) for value in series.astype(object)], object)
+    labels = np.array([to_label(value) for value in series.astype(object)], object)
     return np.where(missing | (labels == ""), MISSING, labels)
 
 
-def _to_label(value: Any) -> str:
+def to_label(value: Any) -> str:
+    """Return the text of one value; whole numbers have no decimals."""
     if isinstance(value, float | np.floating) and value == np.round(value) and np.isfinite(value):
         return str(int(value))
     return str(value).strip()
@@ -63,7 +64,7 @@ def as_number_label(label: str) -> str:
     """Return the label of the number or truth value that a text stands for: 1 for 1.0 and 01."""
     number = _parse(np.array([label], object))[0]
     if np.isfinite(number):
-        return _to_label(float(number))
+        return to_label(float(number))
     return label.capitalize() if label.lower() in ("true", "false") else label
 
 

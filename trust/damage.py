@@ -89,6 +89,8 @@ def reseal(chance: random.Random, folder: Path) -> None:
     (folder / "model.json").write_bytes(MODEL.seal(sealed["model"]["model"]))
     sealed["table"]["table"]["model"] = sha256((folder / "model.json").read_bytes()).hexdigest()
     (folder / "table.json").write_bytes(TABLE.seal(sealed["table"]["table"]))
+    # It has a checksum of table.json, and would be refused before the changed value is read.
+    (folder / "history.json").unlink(missing_ok=True)
 
 
 def _holders(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -70,7 +70,10 @@ def test_fit_prints_columns_and_scores(alloys_fit) -> None:
 
 def test_model_folder_holds_no_code(alloys_model: Path) -> None:
     names = {path.name for path in alloys_model.iterdir()}
-    assert names == {"model.json", "weights.safetensors", "table.json", "rows.safetensors"}
+    assert names == {
+        *("model.json", "weights.safetensors", "table.json", "rows.safetensors"),
+        *("history.json", "kept.safetensors"),
+    }
     assert not alloys_model.with_name("alloys.model.checkpoint").exists()
     assert VeBNNRegressor.load(alloys_model).n_features_in_ == 8
 

@@ -23,7 +23,10 @@ from vebnn.tabular.plan import plan_table
 from vebnn.tabular.report.page import write_report
 from vebnn.tabular.scores import TargetScore, score_targets
 
-FILES = ("table.json", "rows.safetensors", "model.json", "weights.safetensors")
+FILES = (
+    *("history.json", "kept.safetensors", "table.json"),
+    *("rows.safetensors", "model.json", "weights.safetensors"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +115,8 @@ def test_other_files_are_not_overwritten(model: TableModel, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "name", ["table.json", "rows.safetensors", "model.json", "weights.safetensors"]
+    "name",
+    [*("kept.safetensors", "table.json"), *("rows.safetensors", "model.json", "weights.safetensors")],
 )
 @pytest.mark.parametrize("damage", ["edited", "truncated", "missing"])
 def test_damaged_models_are_refused(alloys_model: Path, tmp_path: Path, name: str, damage: str) -> None:
@@ -139,8 +143,8 @@ def test_loading_reads_and_hashes_each_file_once(alloys_model: Path, monkeypatch
     )
     TableModel.load(alloys_model)
     assert reads == dict.fromkeys(FILES, 1)
-    # None: each of the two descriptions holds a checksum of its own body.
-    assert hashes == dict.fromkeys(FILES[1:], 1) | {None: 2}
+    # None: each of the three descriptions holds a checksum of its own body.
+    assert hashes == dict.fromkeys(FILES[1:], 1) | {None: 3}
 
 
 def test_models_of_the_future(alloys_model: Path, tmp_path: Path) -> None:
@@ -158,6 +162,7 @@ def test_models_from_before_there_was_calibration(
     for name, value in (("calibration", None), ("num_calibrated", 0)):
         assert body["facts"].pop(name) == value
     (tmp_path / "model" / "table.json").write_bytes(TABLE.seal(body, 1))
+    (tmp_path / "model" / "history.json").unlink()  # of another table.json
     assert TableModel.load(tmp_path / "model").facts == model.facts
 
 

@@ -176,6 +176,22 @@ def bench_effort(
     _print_sheets([effort_sheet(effort_means(rows))], out, console)
 
 
+@bench.command("update")
+def bench_update(
+    problems: Annotated[
+        str, typer.Option(help="Names of problems of vebnn bench truth, separated by commas.")
+    ] = "",
+    seeds: Seeds = 3,
+    out: RowsFile = Path("results/update.jsonl"),
+) -> None:
+    """Compare an update with new rows and a new fit of all rows: computing time and scores."""
+    from vebnn.bench.experiments import update
+    from vebnn.bench.pages.update import update_sheets
+
+    rows = update.bench_update(listed(problems), seeds, out, console := Console())
+    _print_sheets(update_sheets(rows), out, console)
+
+
 @bench.command("replicates")
 def bench_replicates(
     datasets: Annotated[

@@ -56,7 +56,7 @@ def bench_page(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Rows of vebnn bench truth, effort, replicates, images or uci --standard.",
+            help="Rows of vebnn bench truth, effort, update, replicates, images or uci --standard.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],

@@ -95,6 +95,13 @@ def fit(
         str | None, typer.Option(help="Correct the error bars: common, separate or conformal.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the held-out rows and the training.")] = 0,
+    no_rows: Annotated[
+        bool,
+        typer.Option(
+            "--no-rows",
+            help="Keep a sample of up to 1,000 rows only: vebnn add then has none to go on from.",
+        ),
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted fit.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show columns, rows and budget; train and write nothing.")
@@ -170,7 +177,7 @@ def fit(
         print_dry_run(console, plan, lengths, folder, rounds=rounds, as_json=as_json)
         return
     with _resumable(checkpoint):
-        model = _train(estimator, plan)
+        model = _train(estimator, plan, keep_rows=not no_rows)
         model.save(folder)
         checkpoint.delete()
     seconds = time.perf_counter() - started
@@ -193,7 +200,7 @@ def _resumable(checkpoint: "CheckpointFolder") -> Iterator[None]:
         raise OSError(f"{reason} {resume}") from error
 
 
-def _train(estimator: Any, plan: "TrainingPlan") -> "TableModel":
+def _train(estimator: Any, plan: "TrainingPlan", *, keep_rows: bool) -> "TableModel":
     from sklearn.exceptions import ConvergenceWarning
 
     from vebnn.tabular.model import TableModel
@@ -201,7 +208,7 @@ def _train(estimator: Any, plan: "TrainingPlan") -> "TableModel":
     with warnings.catch_warnings():
         # The advice at the end says the same in terms of the command line.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = TableModel.fit(estimator, plan)
+        model = TableModel.fit(estimator, plan, keep_rows=keep_rows)
     # The place of the checkpoints is no part of the saved model.
     estimator.set_params(checkpoint=None, verbose=0)
     return model

@@ -130,6 +130,7 @@ def print_result(
                 "r_hat": tables.r_hat_of(model.estimator),
                 "relevance": tables.relevance_facts(model),
                 "advice": advice,
+                "kept_bytes": 0 if model.history is None else model.history.kept.num_bytes,
                 "seconds": round(seconds, 1),
             }
         )
@@ -145,13 +146,25 @@ def print_result(
         rows += f" --images {shlex.quote(str(images))}"
         new, pool = "--images NEW", "--images CANDIDATES"
     console.print("What to do next", style="bold")
-    tables.print_notices(
-        console,
-        [
-            *advice,
-            f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
-            f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
-            f"Choose what to measure:     vebnn suggest {saved} {pool}",
-        ],
-    )
+    commands = [
+        f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
+        f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
+        f"Choose what to measure:     vebnn suggest {saved} {pool}",
+    ]
+    if images is None:
+        commands.append(f"The same without a file:    vebnn suggest {saved} --write-space space.toml")
+    if model.history is not None:
+        commands.append(f"Learn new measurements:     vebnn add {saved} RESULTS.csv")
+    tables.print_notices(console, [*advice, *commands])
+    if model.history is not None:
+        kept = model.history.kept
+        size = _size(kept.num_bytes)
+        words = (
+            f"The model keeps all {len(kept):,} rows for vebnn add ({size}), unless --no-rows is given."
+        )
+        console.print(Text(words), soft_wrap=True)
     console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)
+
+
+def _size(num_bytes: int) -> str:
+    return f"{num_bytes / 1e6:.1f} MB" if num_bytes >= 1e5 else f"{num_bytes / 1e3:.1f} kB"

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 import vebnn
+from vebnn.cli.add import add
 from vebnn.cli.bench import bench
 from vebnn.cli.data import data
 from vebnn.cli.demo import demo
 from vebnn.cli.evaluate import evaluate
 from vebnn.cli.fit import fit
 from vebnn.cli.groups import Interrupted, print_help_without_command
+from vebnn.cli.history import history
 from vebnn.cli.predict import predict
 from vebnn.cli.report import report
 from vebnn.cli.serve import serve
@@ -33,7 +35,9 @@ commands = typer.Typer(
 commands.command(short_help="Learn from a file of rows; save the model.")(fit)
 commands.command(short_help="Predict new rows: mean, aleatoric and epistemic std, interval.")(predict)
 commands.command(short_help="Score a model on rows whose targets are known.")(evaluate)
-commands.command(short_help="Choose the rows of a file to measure next.")(suggest)
+commands.command(short_help="Choose what to measure next, from a file or in a space.")(suggest)
+commands.command(short_help="Score a model on new rows, then learn them, too.")(add)
+commands.command(short_help="Show what added rows have changed.")(history)
 commands.command(short_help="Write an HTML report: errors, noise, ignorance.")(report)
 commands.command(short_help="Serve predictions over HTTP, with a page to try it.")(serve)
 commands.command(short_help="Learn the paper's example and draw its Figure 1.")(demo)

@@ -39,6 +39,8 @@ from vebnn.inference.diagnostics import (
     ChainDiagnostics,
     diagnose_chains,
 )
+from vebnn.serialization.arrays import checksum
+from vebnn.serialization.trees import arrays_of
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage
 from vebnn.training.checkpoint import Checkpoint, fingerprint
@@ -130,10 +132,13 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             new.calibration_ = None
         if calibrate:
             self.calibrate(X_val, y_val, calibrate, y_std=y_std_val)
+        self._warn_of_slow_chains()
+        return self
+
+    def _warn_of_slow_chains(self) -> None:
         complaint = self.diagnostics_ and self.diagnostics_.complaint()
         if complaint:
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
-        return self
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
 
     def _prepare(
         self,
@@ -145,24 +150,33 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         X_val: Any,
         y_val: Any,
         y_std_val: Any,
+        *,
+        keep_units: bool = False,
     ) -> Rows:
-        """Check rows, learn their units and standardise them; rows of weight zero are left out."""
+        """Check rows and standardise them, in new units or those of the last fit.
+
+        Rows of weight zero are left out.
+        """
         names = getattr(y, "columns", None)
         if names is None and isinstance(name := getattr(y, "name", None), str) and name:
             names = [name]  # a pandas or polars series
-        X, y = self._rows(X, y, reset=True)
-        self.target_names_ = None if names is None else tuple(map(str, names))
-        self.one_output_ = y.ndim == 1
-        self.in_shape_ = X.shape[1:]
-        self.target_kinds_ = kinds_of(self.target, self._columns(y).shape[-1])
+        X, y = self._rows(X, y, reset=not keep_units)
+        if keep_units:
+            self._check_targets(y)
+        else:
+            self.target_names_ = None if names is None else tuple(map(str, names))
+            self.one_output_ = y.ndim == 1
+            self.in_shape_ = X.shape[1:]
+            self.target_kinds_ = kinds_of(self.target, self._columns(y).shape[-1])
         weight = entry_weight(sample_weight, self._columns(y))
         y, y_std = self._transform("y", y, y_std, weight)
-        self.x_units_ = (
-            Standardiser.of_bytes(X.shape[-1])
-            if is_bytes(X)
-            else Standardiser.learn(X, input_weight(weight, X))
-        )
-        self.y_units_ = Standardiser.learn(self._columns(y), weight)
+        if not keep_units:
+            self.x_units_ = (
+                Standardiser.of_bytes(X.shape[-1])
+                if is_bytes(X)
+                else Standardiser.learn(X, input_weight(weight, X))
+            )
+            self.y_units_ = Standardiser.learn(self._columns(y), weight)
         every_row = self._dataset(X, y, weight, y_std)
         data, belonging = rows_that_count(every_row), groups_that_count(groups, X, every_row.weight)
         if X_val is None:
@@ -175,18 +189,26 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         held_out = rows_that_count(self._dataset(X_val, y_val, every, y_std_val))
         return Rows(data, held_out, belonging)
 
-    def _learn(self, rows: Rows) -> Fitted:
-        """Run the strategy, with progress bars and checkpoints if wanted."""
+    def _learn(self, rows: Rows, before: Fitted | None = None) -> Fitted:
+        """Run the strategy, from an earlier fit if there is one; show progress, keep checkpoints."""
         strategy = self._strategy(len(rows.data.x))
         self._check_data(rows.data)
         evict_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         observers: list[Observer] = [Progress()] if self.verbose else []
+        key, draws = jax.random.key(seed), None
+        if before is not None:
+            draws = before.posterior.draws
+            # No two updates have the same random numbers, nor has the fit before them.
+            key = jax.random.fold_in(key, int(checksum("", arrays_of("", draws))[:7], 16))
         if self.checkpoint is not None:
-            same = fingerprint(strategy, rows, seed)
+            same = fingerprint(strategy, (rows, draws), seed)
             observers.append(Checkpoint(self.checkpoint, same))
         with Observers(observers) as together:
-            return strategy.fit(jax.random.key(seed), rows, Stage("", together))
+            stage = Stage("", together)
+            if before is None:
+                return strategy.fit(key, rows, stage)
+            return strategy.update(key, rows, stage, before)
 
     def calibrate(self, X_val: Any, y_val: Any, method: str = "common", *, y_std: Any = None) -> Self:
         """Correct the error bars of this fitted model by held-out rows, for all predictions.
@@ -264,6 +286,13 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             rows = fitted.probe.shape[2]
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
+
+    def _check_targets(self, y: np.ndarray) -> None:
+        """Refuse targets of another shape than those of the last fit."""
+        wanted = () if self.one_output_ else self.fitted_.probe.shape[3:]
+        if y.shape[1:] != wanted:
+            shape = ", ".join(map(str, ("rows", *wanted)))
+            raise ValueError(f"The `y` must have shape ({shape}), as in fit. Got {y.shape}.")
 
     def _check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

@@ -1,15 +1,17 @@
 """VeBNN: the cooperative strategy as an estimator."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from vebnn.core.arguments import require_number, require_one_of, require_rates, require_whole
 from vebnn.estimators.engines import engine_of
 from vebnn.estimators.images import NUM_FOLDS as IMAGE_FOLDS
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, relevance_of
+from vebnn.estimators.rows import all_at_once
 from vebnn.inference import Engine
 from vebnn.inference.continuing import MOST_CONTINUATIONS as MOST_CONTINUED
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
@@ -160,6 +162,45 @@ class VeBNNRegressor(Regressor):
             # The lengths of a configured engine are the user's choice; chains for images are costly.
             most_continuations=0 if images or isinstance(self.inference, Engine) else MOST_CONTINUED,
         )
+
+    @property
+    def can_update(self) -> bool:
+        """Whether this fitted model has chains that :meth:`update` can continue."""
+        check_is_fitted(self)
+        markov: bool = self.fitted_.posterior.markov
+        return markov and self._strategy(num_rows=1).goes_on
+
+    def update(
+        self, X: Any, y: Any, sample_weight: Any = None, *, y_std: Any = None, groups: Any = None
+    ) -> Self:
+        """Go on from this fit with all rows, old and new.
+
+        The chains of the last fit or update continue, and so do those of the noise, instead of a
+        training from the beginning. Nothing is kept of the old rows: leave some out, and the model
+        forgets them. The units are those of the first fit, and so is the encoding of inputs. A
+        calibration is discarded, because it belongs to the old error bars.
+
+        Arguments are those of :meth:`fit`.
+
+        Raises:
+          ValueError: if the model has no chains to continue: :attr:`can_update` says so.
+
+        Example:
+          >>> model.fit(X, y)
+          >>> model.update(np.concatenate([X, X_new]), np.concatenate([y, y_new]))
+        """
+        if not self.can_update:
+            raise ValueError(
+                'The model must have chains to continue, such as those of inference="psghmc", and '
+                f'residuals="posterior". Got inference={self.inference!r}; call fit with all rows.'
+            )
+        with all_at_once(self) as new:
+            rows = new._prepare(X, y, sample_weight, y_std, groups, None, None, None, keep_units=True)
+            new.fitted_ = new._learn(rows, self.fitted_)
+            new._publish()
+            new.calibration_ = None
+        self._warn_of_slow_chains()
+        return self
 
     def _publish(self) -> None:
         super()._publish()

@@ -143,6 +143,10 @@ class Engine(ABC):
         """Return the engine that goes on with its chains for longer; None if it has no chains."""
         return None
 
+    def resumed(self) -> Self:
+        """Return the engine for chains that have settled before, on nearly the same posterior."""
+        return self
+
     def with_short_steps(self) -> Self:
         """Return the engine with steps too short to jump between modes of the noise, if it has such."""
         return self

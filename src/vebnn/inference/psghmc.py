@@ -76,6 +76,10 @@ class PSGHMC(ChainSampler):
         """Return chains with draws further apart; the burn-in lets the mass settle again."""
         return replace(self, thinning=factor * self.thinning)
 
+    def resumed(self) -> "PSGHMC":
+        """Return chains with a quarter of the burn-in, in which the mass settles again."""
+        return replace(self, burn_in=self.burn_in // 4)
+
     def init(self, position: Array) -> PSGHMCState:
         """Return the state of a chain that stands at ``position``."""
         zeros = jnp.zeros_like(position)

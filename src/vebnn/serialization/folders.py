@@ -26,21 +26,22 @@ class SavedFolder:
     A model that is replaced meanwhile is read again, so that no reader sees files of two models.
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: str | PathLike[str], *, history: bool = False) -> None:
         self.path = Path(path)
+        self._names = TABLE.names | MODEL.names | (HISTORY.names if history else set())
 
     def __fspath__(self) -> str:
         return str(self.path)
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or nothing if it is missing."""
-        return self._contents[name]
+        return self._contents.get(name)
 
     @cached_property
     def _contents(self) -> dict[str, bytes | None]:
         while True:
             before = _identity(self.path)
-            contents = {name: _read(self.path / name) for name in TABLE.names | MODEL.names}
+            contents = {name: _read(self.path / name) for name in self._names}
             if _identity(self.path) == before:
                 return contents
 
@@ -161,3 +162,7 @@ MODEL = Format("model", {"weights": "weights.safetensors"}, 5, 2, again="save th
 _TABLE_FILES = {"rows": "rows.safetensors", "model": "model.json"}
 _AGAIN = "fit the model again with vebnn fit"
 TABLE = Format("table", _TABLE_FILES, 5, 1, _AGAIN, "model of a table")
+# The rows that the model of a table was made of, and those added later. Only ``vebnn add`` and ``vebnn
+# history`` read it.
+_HISTORY_FILES = {"kept": "kept.safetensors", "table": "table.json"}
+HISTORY = Format("history", _HISTORY_FILES, 1, 1, _AGAIN, "history")

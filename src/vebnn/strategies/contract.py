@@ -118,6 +118,15 @@ class Strategy(ABC):
         The same key gives the same result on the same machine.
         """
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether :meth:`update` can go on from an earlier fit."""
+        return False
+
+    def update(self, key: Key, rows: Rows, stage: Stage, before: Any) -> Fitted:
+        """Go on from an earlier fit of this strategy with more rows, in the same units."""
+        raise NotImplementedError
+
     @abstractmethod
     def revive(self, shapes: Shapes, saved: Saved) -> Fitted:
         """Return what :meth:`fit` returned, from saved arrays and JSON."""

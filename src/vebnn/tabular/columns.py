@@ -1,6 +1,6 @@
 """One column of a table → columns of numbers for the network, as learned from the training rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -47,6 +47,12 @@ class NumberColumn:
     def typical(self) -> float:
         """The median."""
         return self.median
+
+    def widened(self, encoded: np.ndarray) -> "NumberColumn":
+        """Return the column with a range that holds more rows, given by its encoded columns."""
+        low, high = float(encoded[:, 0].min()), float(encoded[:, 0].max())
+        whole = self.whole and bool(np.all(encoded[:, 0] == np.round(encoded[:, 0])))
+        return replace(self, low=min(self.low, low), high=max(self.high, high), whole=whole)
 
     def encode(self, series: pandas.Series) -> Encoded:
         """Return the values with medians for gaps, and the marks of the gaps."""
@@ -133,6 +139,10 @@ class CategoryColumn:
     @property
     def _unknown_rare(self) -> bool:
         return self.num_other > 0 and not self.rare
+
+    def widened(self, encoded: np.ndarray) -> "CategoryColumn":
+        """Return the column as it is: more rows add no category."""
+        return self
 
     def encode(self, series: pandas.Series) -> Encoded:
         """Return ones and zeros."""

@@ -1,6 +1,6 @@
 """A column of dates → a trend and the parts of the calendar, as learned from the training rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -132,6 +132,11 @@ class DateColumn:
     def to_days(self, series: pandas.Series) -> np.ndarray:
         """Return dates as days since 1970, NaN where missing."""
         return to_days(series, self.order)
+
+    def widened(self, encoded: np.ndarray) -> "DateColumn":
+        """Return the column with a range that holds more rows, given by its encoded columns."""
+        low, high = float(encoded[:, 0].min()), float(encoded[:, 0].max())  # the trend comes first
+        return replace(self, low=min(self.low, low), high=max(self.high, high))
 
     def encode(self, series: pandas.Series) -> tuple[np.ndarray, list[str]]:
         """Return the columns the network sees, and notices about the dates."""

@@ -134,12 +134,16 @@ class EncodedTable:
 
     def fingerprints(self) -> np.ndarray:
         """Return a 64-bit number for each row of inputs and targets; equal rows have equal numbers."""
-        pairs = zip(_contents(self.matrix), _contents(self.observed), strict=True)
-        return fingerprints(inputs + targets for inputs, targets in pairs)
+        return row_fingerprints(self.matrix, self.observed)
 
     def input_fingerprints(self) -> np.ndarray:
         """Return the same of the inputs alone."""
-        return fingerprints(_contents(self.matrix))
+        return row_fingerprints(self.matrix)
+
+
+def row_fingerprints(*parts: Any) -> np.ndarray:
+    """Return a 64-bit number for each row of arrays that have the same rows."""
+    return fingerprints(map(b"".join, zip(*map(_contents, parts), strict=True)))
 
 
 def _contents(rows: Any) -> Iterable[bytes]:

@@ -1,7 +1,7 @@
 """A table → a matrix of numbers, in a way that is learned once from the training rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -105,6 +105,15 @@ class TableEncoder(Encoder):
         problems.raise_any()
         notices += self.notices_of_unknown(frame.columns)
         return EncodedTable(self, frame, self.as_inputs(np.hstack(parts)), tuple(notices))
+
+    def widened(self, encoded: np.ndarray) -> "TableEncoder":
+        """Return the encoder with ranges that hold more rows; it encodes all rows as before."""
+        columns, place = [], 0
+        for column in self.columns:
+            size = len(column.encoded_names)
+            columns.append(column.widened(encoded[:, place : place + size]))
+            place += size
+        return replace(self, columns=tuple(columns))
 
     def as_inputs(self, rows: np.ndarray) -> pandas.DataFrame:
         """Return encoded rows with the names of their columns."""

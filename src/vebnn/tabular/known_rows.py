@@ -28,16 +28,25 @@ class KnownRows:
     @classmethod
     def of(cls, table: EncodedTable, division: Division, groups: TableGroups) -> "KnownRows":
         """Return the rows of a table, by their use."""
-        rows, learned_from = table.fingerprints(), np.concatenate(division[1:])
-        labels = _none()
-        if groups.column is not None:
-            labels = _of_labels(table, groups.column)[learned_from]
+        labels = _none() if groups.column is None else of_labels(table, groups.column)
+        return cls.of_fingerprints(table.fingerprints(), table.input_fingerprints(), labels, division)
+
+    @classmethod
+    def of_fingerprints(
+        cls, rows: np.ndarray, inputs: np.ndarray, labels: np.ndarray, division: Division
+    ) -> "KnownRows":
+        """Return the same from fingerprints of rows, of their inputs, and of group labels, if any."""
+        learned_from = np.concatenate(division[1:])
         return cls(
             trained_rows=np.sort(rows[learned_from]),
             held_out_rows=np.sort(rows[division.held_out]),
-            trained_inputs=np.unique(table.input_fingerprints()[learned_from]),
-            trained_groups=np.unique(labels),
+            trained_inputs=np.unique(inputs[learned_from]),
+            trained_groups=np.unique(labels[learned_from] if len(labels) else labels),
         )
+
+    def has_seen(self, table: EncodedTable) -> np.ndarray:
+        """Return for each row, with its targets, whether it was among the rows of the model at all."""
+        return np.isin(table.fingerprints(), np.union1d(self.trained_rows, self.held_out_rows))
 
     def was_trained_on(self, table: EncodedTable) -> np.ndarray:
         """Return for each row, with its targets, whether the model was trained or calibrated on it."""
@@ -54,9 +63,10 @@ class KnownRows:
         """Return for each row whether it has the inputs or the group of a training row."""
         related = np.isin(table.input_fingerprints(), self.trained_inputs)
         if group_column is not None and group_column in table.frame.columns:
-            related |= np.isin(_of_labels(table, group_column), self.trained_groups)
+            related |= np.isin(of_labels(table, group_column), self.trained_groups)
         return related
 
 
-def _of_labels(table: EncodedTable, column: str) -> np.ndarray:
+def of_labels(table: EncodedTable, column: str) -> np.ndarray:
+    """Return fingerprints of the labels of a column."""
     return fingerprints(label.encode() for label in to_labels(table.frame[column]))

@@ -22,6 +22,7 @@ from vebnn.tabular.target_kinds import require_possible
 
 if TYPE_CHECKING:
     from vebnn.estimators import Explanation, Relevance
+    from vebnn.tabular.additions.history import History
 
 UNMIXED = (
     "The chains of the model disagree (R-hat above 1.2): take the epistemic std for the spread of an "
@@ -100,38 +101,41 @@ class TableModel:
     known_rows: KnownRows = field(repr=False)
     sample: np.ndarray = field(repr=False)  # some training rows, encoded
     sample_observed: np.ndarray = field(repr=False)  # their targets, (rows, targets)
+    history: "History | None" = field(repr=False, default=None)  # if it keeps its rows
 
     @classmethod
-    def fit(cls, estimator: Any, plan: TrainingPlan) -> "TableModel":
-        """Fit an estimator, calibrate it if that is planned, and score it on the held-out rows."""
+    def fit(cls, estimator: Any, plan: TrainingPlan, *, keep_rows: bool = True) -> "TableModel":
+        """Fit an estimator, calibrate it if that is planned, and score it on the held-out rows.
+
+        With ``keep_rows`` the model of a table keeps all of its rows, so that more can be added.
+        """
+        from vebnn.tabular.additions.history import History
+        from vebnn.tabular.additions.kept_rows import KeptRows
+
         inputs_of, observed = plan.table.take, plan.table.observed
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
         estimator.fit(
             inputs_of(trained),
-            _as_target(observed[trained], names),
+            as_target(observed[trained], names),
             groups=groups,
             **plan.row_facts.arguments_of(trained),
         )
         if plan.calibrate is not None:
             targets, y_std = (
-                _as_target(observed[calibrated], names),
+                as_target(observed[calibrated], names),
                 plan.row_facts.y_std_of(calibrated),
             )
             estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
-        facts = tuple(
-            TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
-            for name, values in zip(names, observed[trained].T, strict=True)
-        )
+        facts = target_facts(names, observed[trained])
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
             y_std = plan.row_facts.y_std_of(held_out)
             prediction = estimator.predict_distribution(inputs_of(held_out), y_std=y_std)
             means = tuple(one.mean for one in facts)
             scores = score_targets(prediction, observed[held_out], names, means)
-        places = np.linspace(0, len(trained) - 1, plan.encoder.sample_rows)
-        some = trained[np.unique(places.round().astype(int))]
+        some = trained[sample_places(len(trained), plan.encoder.sample_rows)]
         return cls(
             encoder=plan.encoder,
             estimator=estimator,
@@ -155,6 +159,9 @@ class TableModel:
             known_rows=KnownRows.of(plan.table, plan.division, plan.groups),
             sample=np.asarray(inputs_of(some)),
             sample_observed=observed[some],
+            history=History(KeptRows.of_plan(plan))
+            if keep_rows and isinstance(plan.encoder, TableEncoder)
+            else None,
         )
 
     @property
@@ -281,8 +288,22 @@ class TableModel:
         """Load a saved model; nothing in its files is executed."""
         from vebnn.tabular.saving import SavedTableModel
 
-        return SavedTableModel.open(folder).load()
+        return SavedTableModel.open(folder, history=True).load()
 
 
-def _as_target(observed: np.ndarray, targets: tuple[str, ...]) -> Any:
+def target_facts(names: tuple[str, ...], observed: np.ndarray) -> tuple[TargetFacts, ...]:
+    """Return facts about the targets ``(rows, targets)`` of training rows."""
+    return tuple(
+        TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
+        for name, values in zip(names, observed.T, strict=True)
+    )
+
+
+def sample_places(num_rows: int, most: int) -> np.ndarray:
+    """Return the positions of at most so many rows, spread evenly."""
+    return np.unique(np.linspace(0, num_rows - 1, most).round().astype(int))
+
+
+def as_target(observed: np.ndarray, targets: tuple[str, ...]) -> Any:
+    """Return targets ``(rows, targets)`` as an estimator takes them."""
     return observed[:, 0] if len(targets) == 1 else pandas.DataFrame(observed, columns=list(targets))

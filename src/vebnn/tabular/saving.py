@@ -1,7 +1,8 @@
 """Saved models of tables: the estimator's own files, and two more, in one folder.
 
 ``table.json`` says how columns become numbers and describes the training; ``rows.safetensors`` holds
-fingerprints of the rows and a sample of those trained on.
+fingerprints of the rows and a sample of those trained on. Unless it keeps no rows, there are two files
+more: ``kept.safetensors`` holds all rows, and ``history.json`` says which were added when.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vebnn.serialization.files import check_target, new_folder
-from vebnn.serialization.folders import MODEL, TABLE, SavedFolder, understanding
+from vebnn.serialization.folders import HISTORY, MODEL, TABLE, SavedFolder, understanding
 from vebnn.tabular.encoded import EncodedTable, Encoder
 from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError
@@ -21,9 +22,10 @@ from vebnn.tabular.images.encoder import ImageColumn, ImageEncoder
 from vebnn.tabular.images.folder import ImageFolder
 
 if TYPE_CHECKING:
+    from vebnn.tabular.additions.history import History
     from vebnn.tabular.model import TableModel
 
-_NAMES = TABLE.names | MODEL.names
+_NAMES = TABLE.names | MODEL.names | HISTORY.names
 _SAMPLE = ("sample", "sample_observed")
 
 
@@ -46,6 +48,8 @@ def save_table_model(model: "TableModel", folder: str | Path) -> None:
         write(model.estimator, new)
         rows = vars(model.known_rows) | {name: getattr(model, name) for name in _SAMPLE}
         TABLE.write(new, body, {"rows": rows})
+        if model.history is not None:
+            HISTORY.write(new, model.history.describe(), {"kept": model.history.arrays()})
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,9 @@ class SavedTableModel:
     rows: dict[str, np.ndarray]
 
     @classmethod
-    def open(cls, path: str | Path) -> "SavedTableModel":
-        """Read and check the table's own files."""
-        folder = SavedFolder(path)
+    def open(cls, path: str | Path, *, history: bool = False) -> "SavedTableModel":
+        """Read and check the table's own files; with its history, if there is one, only if asked."""
+        folder = SavedFolder(path, history=history)
         body, arrays = TABLE.read(folder)
         return cls(folder, body, arrays["rows"])
 
@@ -70,6 +74,17 @@ class SavedTableModel:
             description = self.body["encoder"]
             of_images = description["columns"][0]["kind"] == ImageColumn.kind
             return (ImageEncoder if of_images else TableEncoder).from_description(description)
+
+    @cached_property
+    def history(self) -> "History | None":
+        """Its rows and additions, if it keeps its rows and was opened with them."""
+        if self.folder.read("history.json") is None:
+            return None
+        from vebnn.tabular.additions.history import History
+
+        body, arrays = HISTORY.read(self.folder)
+        with understanding(self.folder):
+            return History.revive(body, arrays["kept"])
 
     @property
     def label_names(self) -> list[str]:
@@ -101,7 +116,9 @@ class SavedTableModel:
             estimator = getattr(estimators, kind).load(self.folder)
             sample = {name: self.rows[name] for name in _SAMPLE}
             known = KnownRows(**{name: self.rows[name] for name in self.rows.keys() - sample})
-            return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
+            return TableModel(
+                self.encoder, estimator, TrainingFacts(**facts), known, **sample, history=self.history
+            )
 
 
 def load_model_and_rows(

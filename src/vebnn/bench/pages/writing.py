@@ -10,6 +10,7 @@ from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.replicates import replicates_page
 from vebnn.bench.pages.standard_splits import standard_splits_page
 from vebnn.bench.pages.truth import truth_page
+from vebnn.bench.pages.update import update_page
 from vebnn.plots import save_figure
 from vebnn.serialization.files import write_bytes
 
@@ -19,6 +20,7 @@ PAGES: dict[str, Callable[[Results], Page]] = {
     "replicates": replicates_page,
     "images": images_page,
     "uci standard": standard_splits_page,
+    "update": lambda results: update_page(results.rows),
     "effort": lambda results: effort_page(results.rows),
 }
 

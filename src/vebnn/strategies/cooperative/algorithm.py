@@ -17,7 +17,7 @@ from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.rounds import Round, choose_round
 from vebnn.strategies.cooperative.steps import LearnedNoise, Result, Steps, point_posterior
 from vebnn.strategies.fit_data import first
-from vebnn.training import Stage, Training
+from vebnn.training import Stage, Trained, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,47 @@ class Cooperative(Strategy):
     def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedCooperative:
         """Run Algorithm 1."""
         steps = Steps(self, key, rows, stage)
-        first_means = means = steps.step_1(noise_variance=None, attempt=0)
+        means = steps.step_1(noise_variance=None, attempt=0)
+        network, history = first(means.params), means.history[0]
+        return self._rounds(steps, network, history, means)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether :meth:`update` has chains to continue, with the residuals of their draws."""
+        return self.residuals == "posterior" and self.iterate == "posterior"
+
+    def update(
+        self, key: Key, rows: Rows, stage: Stage, before: FittedCooperative
+    ) -> FittedCooperative:
+        """Go on from an earlier fit with more rows, in the same units.
+
+        There is no Step 1. The chains of Step 3 first settle on all rows with the noise of the earlier
+        fit, because residuals of rows that they have not seen are too large. Rounds of Steps 2 and 3
+        follow, whose chains start where those of the earlier fit have ended.
+        """
+        steps = Steps(self, key, rows, stage)
+        learned = steps.resume_noise(before.noise)
+        earlier = steps.step_3(0, learned, None, before.posterior, last=False)
+        return self._rounds(steps, before.mean, before.mean_history, None, earlier, learned)
+
+    def _rounds(
+        self,
+        steps: Steps,
+        network: Network,
+        history: np.ndarray,
+        means: Trained | None,
+        earlier: Posterior | None = None,
+        learned: LearnedNoise | None = None,
+    ) -> FittedCooperative:
+        """Repeat Steps 2 and 3 until the last round; return the chosen one.
+
+        Args:
+          network: the mean network of Step 1, and ``history`` its losses.
+          means: all networks of Step 1; none if chains continue.
+          earlier: the chains that are continued, and ``learned`` the noise they had.
+        """
         results: list[Result] = []
         reports: list[Round] = []
-        earlier: Posterior | None = None
-        learned: LearnedNoise | None = None
         last, number = False, 0
         while not last:
             number, before = number + 1, learned
@@ -96,7 +132,7 @@ class Cooperative(Strategy):
                 earlier = steps.step_3(number, learned, means, earlier, last=last)
                 results.append(steps.score(number, learned, earlier))
                 reports.append(results[-1].report)
-            else:
+            elif means is not None:
                 reports.append(steps.score(number, learned, point_posterior(means)).report)
             if not last and (self.iterate == "mean" or self.residuals == "cross_fit"):
                 # The noise just learned reweights the rows of the next mean (appendix on bias).
@@ -106,11 +142,11 @@ class Cooperative(Strategy):
             posterior=chosen.posterior,
             probe=chosen.probe,
             probe_x=steps.rows.probes.x,
-            mean=first(first_means.params),
+            mean=network,
             noise=chosen.noise,
             rounds=tuple(reports),
             chosen_round=chosen.report.number,
-            mean_history=first_means.history[0],
+            mean_history=history,
         )
 
     def revive(self, shapes: Shapes, saved: Saved) -> FittedCooperative:

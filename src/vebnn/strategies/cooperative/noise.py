@@ -28,6 +28,12 @@ class Noise(eqx.Module):
         nothing = np.zeros(0)
         return cls(network, nothing, nothing, nothing, loss)
 
+    def ends(self, num_chains: int) -> Network:
+        """Return the last draw of each chain, or draws spread evenly if there were other chains."""
+        number = jax.tree.leaves(self.draws)[0].shape[0]
+        places = np.arange(1, num_chains + 1) * number // num_chains - 1
+        return jax.tree.map(lambda leaf: leaf[np.maximum(places, 0)], self.draws)
+
     def __call__(self, x: Array) -> Array:
         """Map one example to its aleatoric variance, ``(..., outputs)``."""
         head = VARIANCE_HEADS[self.loss]

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -72,8 +72,8 @@ class Steps:
         keys = jax.random.split(self.key("networks"), self.rows.num_folds + 1)
         self.starts = self.rows.shapes.build(settings.network, 1, keys)
         self.rows.check(settings.engine, self.starts)
-        # Of the round before, if Step 2 has chains.
-        self.variance_posterior: Posterior | None = None
+        # The ends of the chains of Step 2 in the round before, if it has chains.
+        self.variance_ends: Network | None = None
         self.noise_unit: np.ndarray | None = None
         budget = settings.time_budget
         self.deadline = None if budget is None else time.monotonic() + budget
@@ -98,17 +98,27 @@ class Steps:
             training = replace(training, learning_rate=rate)
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
-    def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> LearnedNoise:
+    def resume_noise(self, noise: Noise) -> LearnedNoise:
+        """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
+        self.noise_unit, engine = noise.scale, self.settings.variance_engine
+        if engine is not None:
+            self.variance_ends = noise.ends(engine.num_starts)
+        return self._learned(noise)
+
+    def _learned(self, noise: Noise) -> LearnedNoise:
+        data = self.rows.data
+        given = noise.inverse_precision(data.x)
+        return LearnedNoise(noise, noise.variance(data.x), _with_noise(data, given))
+
+    def step_2(self, number: int, means: Trained | None, earlier: Posterior | None) -> LearnedNoise:
         """Learn the noise from the squared residuals of the current mean."""
-        residuals, data = self._residuals(means, earlier), self.rows.data
+        residuals = self._residuals(means, earlier)
         engine = self.settings.variance_engine
-        noise = (
+        return self._learned(
             self._trained_noise(number, residuals, earlier)
             if engine is None
             else self._sampled_noise(number, residuals, engine)
         )
-        given = noise.inverse_precision(data.x)
-        return LearnedNoise(noise, noise.variance(data.x), _with_noise(data, given))
 
     def _trained_noise(
         self, number: int, residuals: ResidualDataset, earlier: Posterior | None
@@ -138,7 +148,7 @@ class Steps:
 
     def _sampled_noise(self, number: int, residuals: ResidualDataset, engine: Engine) -> Noise:
         """Sample the variance network; from round 2 on, chains continue."""
-        settings, before = self.settings, self.variance_posterior
+        settings, ends = self.settings, self.variance_ends
         if self.noise_unit is None:
             # That of round 1 serves all rounds. A unit that shrinks with the residuals would let the
             # noise of few rows shrink to nothing.
@@ -147,14 +157,14 @@ class Steps:
         found = sample_variance(
             self.key("step 2", number),
             self._variance_networks,
-            self._variance_networks(keys) if before is None else last_draws(before),
+            self._variance_networks(keys) if ends is None else ends,
             settings.variance_loss,
             residuals,
             engine,
             scale=self.noise_unit,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
-        self.variance_posterior = found.posterior if found.posterior.markov else None
+        self.variance_ends = last_draws(found.posterior) if found.posterior.markov else None
         return found.noise
 
     def _variance_networks(self, keys: Key) -> Network:
@@ -175,7 +185,7 @@ class Steps:
         self,
         number: int,
         learned: LearnedNoise,
-        means: Trained,
+        means: Trained | None,
         earlier: Posterior | None,
         *,
         last: bool,
@@ -185,11 +195,14 @@ class Steps:
         With residuals of the posterior, chains continue from their end in the round before: the
         noise was learned from that state. Before the last round, the pilot engine is enough.
         """
-        settings, starts, engine = self.settings, means.params, self.settings.engine
+        settings, engine = self.settings, self.settings.engine
+        starts: Any = None if means is None else means.params
         if settings.residuals == "posterior":
             engine = engine if last or settings.pilot is None else settings.pilot
             if earlier is not None and earlier.markov:
                 starts = last_draws(earlier)
+                # Without networks of Step 1, chains go on from an earlier fit.
+                engine = engine.resumed() if means is None and last else engine
         prior = IsotropicPrior(np.float32(settings.prior_precision))
         problem = Problem(
             objective=Objective(GaussianNoiseGiven(), prior),
@@ -199,7 +212,7 @@ class Steps:
             validation_rows=self.rows.split.set_aside,
             held_out=self._noisy_held_out(learned.noise),
         )
-        stage = self.stage.within(f"Round {number} · Step 3")
+        stage = self.stage.within(f"Round {number} · Step 3" if number else "Settling · Step 3")
         return run_until_mixed(
             self.key("step 3", number),
             engine,
@@ -234,16 +247,17 @@ class Steps:
         there = self.rows.held_out
         return None if there is None else _with_noise(there, noise.variance(there.x))
 
-    def _residuals(self, means: Trained, earlier: Posterior | None) -> ResidualDataset:
+    def _residuals(self, means: Trained | None, earlier: Posterior | None) -> ResidualDataset:
         """Return squared residuals, of networks that were not trained on a row if possible."""
         data, kind = self.rows.data, self.settings.residuals
-        if self.rows.num_folds > 1 and (earlier is None or kind == "cross_fit"):
+        if means is not None and self.rows.num_folds > 1 and (earlier is None or kind == "cross_fit"):
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             found = cross_fit_residuals(folds, self.rows.split, data)
-        elif earlier is None or kind == "in_sample":
-            found = in_sample_residuals(means.params if earlier is None else earlier, data)
-        else:
+        elif earlier is not None and kind == "posterior":
             found = posterior_residuals(earlier, data)
+        else:
+            mean: Any = means.params if means is not None and earlier is None else earlier
+            found = in_sample_residuals(mean, data)
         return with_pure_error(found, data) if kind == "posterior" else found
 
 

@@ -47,8 +47,8 @@ def write_report(
     write_bytes(Path(path), content.encode())
 
 
-def load_libraries() -> tuple[str, Any]:
-    """Return Plotly's script and the template of the page."""
+def load_libraries(page: str = "report.html.jinja") -> tuple[str, Any]:
+    """Return Plotly's script and the template of a page."""
     try:
         from jinja2 import Environment, StrictUndefined
         from plotly.offline import get_plotlyjs
@@ -59,7 +59,7 @@ def load_libraries() -> tuple[str, Any]:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = number
-    return get_plotlyjs(), environment.from_string(asset("report.html.jinja"))
+    return get_plotlyjs(), environment.from_string(asset(page))
 
 
 def asset(name: str) -> str:

@@ -127,6 +127,36 @@ def test_what_cannot_be_added(call, alloys_model: Path, folder: Path, tmp_path: 
     )
 
 
+def test_the_model_stays_until_the_new_one_is_whole(
+    call, alloys_model: Path, tmp_path: Path, monkeypatch
+) -> None:
+    model, results = tmp_path / "m.model", tmp_path / "results.csv"
+    shutil.copytree(alloys_model, model)
+    table = pandas.read_csv(alloys_model.with_name("alloys.csv"), dtype={"alloy": str})
+    measured(table, seed=2).to_csv(results, index=False)
+    contents = {path.name: path.read_bytes() for path in model.iterdir()}
+
+    def interrupted(*_, **__) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vebnn.tabular.additions.adding.add_rows", interrupted)
+    finished = call("add", str(model), str(results))
+    assert finished.returncode == 130
+    assert "The model is as it was" in finished.stderr
+    assert {path.name: path.read_bytes() for path in model.iterdir()} == contents
+
+    def replaced(loaded: TableModel, *_, **__) -> TableModel:
+        content = (model / "table.json").read_bytes()
+        (model / "table.json").write_bytes(content + b" ")
+        return loaded
+
+    monkeypatch.setattr("vebnn.tabular.additions.adding.add_rows", replaced)
+    finished = call("add", str(model), str(results))
+    assert finished.returncode == 2
+    assert "replaced by another program during the training" in finished.stderr
+    assert (model / "table.json").read_bytes() == contents["table.json"] + b" "
+
+
 def test_images_cannot_be_added(call, discs_model: Path) -> None:
     table = str(discs_model.with_name("labels.csv"))
     assert "keeps no rows" in one_sentence(call("add", str(discs_model), table))

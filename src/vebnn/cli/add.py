@@ -1,5 +1,6 @@
 """``vebnn add``: new measurements for a saved model."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,10 +44,14 @@ def add(
     file that is added twice changes nothing. The model is replaced as a
     whole at the end, and stays as it was if the command is interrupted.
     """
+    from vebnn.tabular.additions.history import NO_ROWS
+    from vebnn.tabular.errors import TableError
     from vebnn.tabular.files import read_table
     from vebnn.tabular.saving import SavedTableModel, check_can_save
 
     saved = SavedTableModel.open(model, history=True)
+    if saved.history is None:
+        raise TableError(NO_ROWS)
     frame = read_table(results, saved.label_names)
     area = None
     if space is not None:
@@ -58,6 +63,8 @@ def add(
     check_can_save(model)
     loaded = saved.load()
 
+    from sklearn.exceptions import ConvergenceWarning
+
     from vebnn.tabular.additions.adding import add_rows, find_new_rows
 
     new = find_new_rows(loaded, frame, repeats=repeats)
@@ -67,14 +74,16 @@ def add(
         return
     tables.print_notices(console, new.notices)
     try:
-        better = add_rows(
-            loaded,
-            new,
-            source=results.name,
-            space=area,
-            space_name="" if space is None else space.name,
-            verbose=int(not as_json),
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a notice says the same
+            better = add_rows(
+                loaded,
+                new,
+                source=results.name,
+                space=area,
+                space_name="" if space is None else space.name,
+                verbose=int(not as_json),
+            )
         _refuse_replaced(saved)
         better.save(model)
     except KeyboardInterrupt:
@@ -116,6 +125,7 @@ def _print_result(
 ) -> None:
     """Print scores and ignorance before and after, or the same as JSON."""
     from vebnn.tabular.additions.adding import history_of, num_released
+    from vebnn.tabular.model import UNMIXED
 
     addition = history_of(after).additions[-1]
     released = num_released(before, after)
@@ -127,6 +137,9 @@ def _print_result(
     if not addition.continued:
         engine = before.settings["inference"]
         notices.append(f"The engine {engine!r} has no chains to continue: all was fitted again.")
+    diagnostics = after.estimator.diagnostics_
+    if diagnostics is not None and diagnostics.complaint():
+        notices.append(UNMIXED)
     if as_json:
         tables.print_json(
             {

@@ -277,6 +277,18 @@ class TableModel:
         scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
         return Evaluation(table, trained, related, scored, prediction, scores)
 
+    def add(
+        self, rows: pandas.DataFrame | EncodedTable, *, source: str = "", repeats: bool = False
+    ) -> "TableModel":
+        """Return a model that has learned new rows, too; this one, if it knows all of them.
+
+        See :func:`vebnn.tabular.additions.adding.add_rows`.
+        """
+        from vebnn.tabular.additions.adding import add_rows, find_new_rows
+
+        new = find_new_rows(self, rows, repeats=repeats)
+        return add_rows(self, new, source=source) if len(new.rows) else self
+
     def save(self, folder: str | Path) -> None:
         """Save to a folder; see :mod:`vebnn.tabular.saving`."""
         from vebnn.tabular.saving import save_table_model

@@ -130,6 +130,15 @@ def test_rows_are_added_once() -> None:
     assert [one.num_added for one in history(twice).additions] == [10, 10]
 
 
+def test_a_model_adds_rows_by_itself() -> None:
+    model, new = model_of(table(40)), table(10, seed=1)
+    better = model.add(new, source="new.csv")
+    assert history(better).additions[0].source == "new.csv"
+    assert better.facts == add(model, new).facts
+    assert better.add(new) is better
+    assert better.add(new, repeats=True).facts.num_trained == 52
+
+
 def test_held_out_rows_with_the_inputs_of_a_new_one_are_released() -> None:
     model = model_of(table(40))
     held_out = history(model).kept.division.held_out

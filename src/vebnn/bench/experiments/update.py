@@ -19,6 +19,7 @@ from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.datasets.truth import PROBLEMS, TruthData, load_truth
 from vebnn.estimators import VeBNNRegressor
 
+METHOD = "VeBNN (pSGHMC)"  # the default
 NUM_TEST, NUM_OUTSIDE = 2_000, 1_000
 DEFAULT_PROBLEMS = ("heteroscedastic", "tiny-linear")
 SHARES = (0.5, 0.75, 1.0)  # of the rows: the first fit, and each update
@@ -45,7 +46,8 @@ def compare_update(problem: str, seed: int) -> Row:
     again = VeBNNRegressor(random_state=seed)
     seconds[REFITTED] = _timed(again.fit, data.X, data.y)
     scores[REFITTED] = _scores(again, data)
-    return {name: {"cpu_seconds": seconds[name], **scores[name]} for name in MODELS}
+    found = {name: {"cpu_seconds": seconds[name], **scores[name]} for name in MODELS}
+    return {"method": METHOD, **found}
 
 
 def _timed(learn: Callable[..., VeBNNRegressor], X: np.ndarray, y: np.ndarray) -> float:

@@ -10,7 +10,7 @@ import pandas
 from sklearn.base import clone
 
 from vebnn.estimators.rows import snapshot
-from vebnn.tabular.additions.history import Addition, History
+from vebnn.tabular.additions.history import NO_ROWS, Addition, History
 from vebnn.tabular.additions.kept_rows import CALIBRATED, HELD_OUT, TRAINED, KeptRows
 from vebnn.tabular.additions.points import Points, ignorance_at, points_of
 from vebnn.tabular.division import check_group_column
@@ -35,10 +35,7 @@ class NewRows:
 def history_of(model: TableModel) -> History:
     """Return the history of a model, which it needs to learn more rows."""
     if model.history is None:
-        raise TableError(
-            "The model keeps no rows, so none can be added: it was fitted with --no-rows, from images, "
-            "or by an older version. Fit it again with vebnn fit, from a file of all rows."
-        )
+        raise TableError(NO_ROWS)
     return model.history
 
 

@@ -9,6 +9,10 @@ import numpy as np
 from vebnn.tabular.additions.kept_rows import KeptRows
 from vebnn.tabular.scores import TargetScore
 
+NO_ROWS = (
+    "The model keeps no rows, so none can be added: it was fitted with --no-rows, from images, or by "
+    "an older version. Fit it again with vebnn fit, from a file of all rows."
+)
 _POINTS = "points"
 
 

@@ -91,10 +91,10 @@ def _verdict(table: pandas.DataFrame) -> str:
     worse = [f"{name} ({value:.3f})" for name, value in found.items() if value < 0]
     where = f"on average it is lower on {' and '.join(worse)}" if worse else "on average on no problem"
     return (
-        f"An update takes {_ratio(table):.2f} times the time of a new fit. In {len(gain)} pairs its TLL "
-        f"is higher by {gain.mean():.3f} on average; it is lower in {int((gain < 0).sum())} of them, "
-        f"and {where}. Its RMSE is larger in {int((error > 0).sum())} of them. Larger tables, and "
-        f"updates with many times the old rows, were not measured."
+        f"An update takes {_ratio(table):.2f} times the time of a new fit. In {len(gain)} pairs, its "
+        f"TLL is higher by {gain.mean():.3f} on average; it is lower in {int((gain < 0).sum())} of "
+        f"them, and {where}. Its RMSE is larger in {int((error > 0).sum())} of them. Larger tables, "
+        f"and updates with many times the old rows, were not measured."
     )
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vebnn.cli import tables
+from vebnn.tabular.errors import counted
 
 if TYPE_CHECKING:
     from vebnn.tabular.effort import Lengths
@@ -21,7 +22,10 @@ def print_plan(console: Console, plan: "TrainingPlan") -> None:
     """Print the division of the rows, the columns and the notices about them."""
     calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
     columns, groups = plan.encoder.columns, plan.groups
-    within = "" if groups.column is None else f" in {groups.count:,} groups of {groups.column}"
+    within = ""
+    if groups.column is not None or groups.noun != "group":
+        of = "" if groups.column is None else f" of {groups.column}"
+        within = f" in {counted(groups.count, groups.noun)}{of}"
     latest = "" if plan.time is None else f", the latest by {plan.time.column}"
     opening = (
         f"{len(plan.table):,} rows{within}: {len(plan.trained):,} to train on,{calibrated} "
@@ -144,14 +148,13 @@ def print_result(
     if images is not None:
         rows += f" --images {shlex.quote(str(images))}"
         new, pool = "--images NEW", "--images CANDIDATES"
+    next_steps = [
+        f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
+        f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
+        f"Choose what to measure:     vebnn suggest {saved} {pool}",
+    ]
+    if model.encoder.what == "sequences":  # steps are not measured one by one
+        del next_steps[-1]
     console.print("What to do next", style="bold")
-    tables.print_notices(
-        console,
-        [
-            *advice,
-            f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
-            f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
-            f"Choose what to measure:     vebnn suggest {saved} {pool}",
-        ],
-    )
+    tables.print_notices(console, [*advice, *next_steps])
     console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)

@@ -108,7 +108,8 @@ class TableModel:
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
-        estimator.fit(
+        by_rows = plan.encoder.by_rows(estimator)
+        by_rows.fit(
             inputs_of(trained),
             _as_target(observed[trained], names),
             groups=groups,
@@ -119,7 +120,7 @@ class TableModel:
                 _as_target(observed[calibrated], names),
                 plan.row_facts.y_std_of(calibrated),
             )
-            estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
+            by_rows.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
             for name, values in zip(names, observed[trained].T, strict=True)
@@ -127,9 +128,12 @@ class TableModel:
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
             y_std = plan.row_facts.y_std_of(held_out)
-            prediction = estimator.predict_distribution(inputs_of(held_out), y_std=y_std)
+            prediction = by_rows.predict_distribution(inputs_of(held_out), y_std=y_std)
             means = tuple(one.mean for one in facts)
-            scores = score_targets(prediction, observed[held_out], names, means)
+            num_sequences = plan.table.count_sequences(held_out)
+            scores = score_targets(
+                prediction, observed[held_out], names, means, num_sequences=num_sequences
+            )
         places = np.linspace(0, len(trained) - 1, plan.encoder.sample_rows)
         some = trained[np.unique(places.round().astype(int))]
         return cls(
@@ -164,16 +168,19 @@ class TableModel:
 
     @property
     def table_encoder(self) -> TableEncoder:
-        """The encoder, where only columns of numbers and categories make sense."""
+        """The encoder, where only single rows of columns make sense."""
         if not isinstance(self.encoder, TableEncoder):
-            raise TableError("The model is one of images, which have no columns of numbers.")
+            raise TableError(f"This needs a model of a table. Got one of {self.encoder.what}.")
         return self.encoder
+
+    @property
+    def _by_rows(self) -> Any:
+        return self.encoder.by_rows(self.estimator)
 
     @property
     def inputs_of_columns(self) -> dict[str, list[int]]:
         """The numbers of the network's inputs that each column has become."""
-        numbers, columns = count(), self.table_encoder.columns
-        return {one.name: [next(numbers) for _ in one.encoded_names] for one in columns}
+        return _inputs_of(self.table_encoder.columns)
 
     @cached_property
     def relevance(self) -> "Relevance | None":
@@ -181,7 +188,7 @@ class TableModel:
         of_inputs: Relevance | None = getattr(self.estimator, "relevance_", None)
         if of_inputs is None:
             return None
-        return of_inputs.combined(self.inputs_of_columns)
+        return of_inputs.combined(_inputs_of(self.encoder.columns))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -203,7 +210,7 @@ class TableModel:
         """
         table = self.encode(rows)
         known = read_y_std(table.frame, y_std, self.targets) if y_std else None
-        prediction = self.estimator.predict_distribution(table.matrix, y_std=known)
+        prediction = self._by_rows.predict_distribution(table.matrix, y_std=known)
         unmixed = (UNMIXED,) if prediction.spread == "ensemble" else ()
         return TablePrediction(prediction, (*table.notices, *unmixed))
 
@@ -263,11 +270,14 @@ class TableModel:
         related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
-        prediction = self.estimator.predict_distribution(
+        prediction = self._by_rows.predict_distribution(
             table.take(predicted), y_std=None if known is None else known[predicted]
         )
         observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
-        scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
+        num_sequences = table.count_sequences(scored)
+        scores = score_targets(
+            prediction, observed, self.targets, means, level, scored[predicted], num_sequences
+        )
         return Evaluation(table, trained, related, scored, prediction, scores)
 
     def save(self, folder: str | Path) -> None:
@@ -282,6 +292,11 @@ class TableModel:
         from vebnn.tabular.saving import SavedTableModel
 
         return SavedTableModel.open(folder).load()
+
+
+def _inputs_of(columns: Sequence[Any]) -> dict[str, list[int]]:
+    numbers = count()
+    return {one.name: [next(numbers) for _ in one.encoded_names] for one in columns}
 
 
 def _as_target(observed: np.ndarray, targets: tuple[str, ...]) -> Any:

@@ -19,6 +19,7 @@ from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_table
 from vebnn.tabular.images.encoder import ImageColumn, ImageEncoder
 from vebnn.tabular.images.folder import ImageFolder
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -68,8 +69,10 @@ class SavedTableModel:
         """How rows become what the network sees."""
         with understanding(self.folder):
             description = self.body["encoder"]
-            of_images = description["columns"][0]["kind"] == ImageColumn.kind
-            return (ImageEncoder if of_images else TableEncoder).from_description(description)
+            if description["columns"][0]["kind"] == ImageColumn.kind:
+                return ImageEncoder.from_description(description)
+            of_sequences = "sequence" in description
+            return (SequenceEncoder if of_sequences else TableEncoder).from_description(description)
 
     @property
     def label_names(self) -> list[str]:

@@ -8,10 +8,12 @@ import pandas
 from vebnn.tabular.columns import CategoryColumn, NumberColumn
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import quoted
 from vebnn.tabular.images.encoder import ImageEncoder
 from vebnn.tabular.model import Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.values import MISSING, to_numbers
 
 TAILS = np.array([0.025, 0.975])  # of 95 % intervals
@@ -63,6 +65,16 @@ class Findings:
     def of_images(self) -> bool:
         """Whether the rows are images."""
         return isinstance(self.model.encoder, ImageEncoder)
+
+    @property
+    def of_sequences(self) -> bool:
+        """Whether the rows are steps of sequences."""
+        return isinstance(self.model.encoder, SequenceEncoder)
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether every row is an example of its own, with columns."""
+        return isinstance(self.model.encoder, TableEncoder)
 
     @property
     def identifier(self) -> str | None:

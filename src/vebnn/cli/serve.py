@@ -88,12 +88,18 @@ def _run_here(
 ) -> None:
     import pandas
 
+    from vebnn.tabular.sequences.encoder import SequenceEncoder
     from vebnn.tabular.service.server import run_here
 
     app = settings.app_of(loaded)
-    row = pandas.DataFrame([loaded.table_encoder.typical_row])
-    seconds = median(timeit.repeat(lambda: loaded.predict(row), number=1, repeat=TIMED_REQUESTS))
-    typer.echo(f"One row takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
+    what = "row"
+    if isinstance(loaded.encoder, SequenceEncoder):
+        rows = loaded.encoder.example_rows
+        what = f"sequence of {len(rows):,} rows"
+    else:
+        rows = pandas.DataFrame([loaded.table_encoder.typical_row])
+    seconds = median(timeit.repeat(lambda: loaded.predict(rows), number=1, repeat=TIMED_REQUESTS))
+    typer.echo(f"One {what} takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
     run_here(app, settings, listener)
 
 

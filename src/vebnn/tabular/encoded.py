@@ -43,6 +43,11 @@ class Encoder(ABC):
         return estimator
 
     @property
+    def input_names(self) -> list[str]:
+        """Names of the columns that a row must have to be predicted."""
+        return [column.name for column in self.columns]
+
+    @property
     def label_names(self) -> list[str]:
         """Names of the columns whose values must be read as they are written."""
         return list(self.identifiers)
@@ -95,8 +100,8 @@ class Encoder(ABC):
         }
 
     @classmethod
-    def from_description(cls, description: dict[str, Any]) -> Self:
-        """Return an encoder from the JSON of :meth:`describe`."""
+    def from_description(cls, description: dict[str, Any], **more: Any) -> Self:
+        """Return an encoder from the JSON of :meth:`describe`; ``more`` are fields of a subclass."""
         columns = []
         for one in description["columns"]:
             fields = {name: _as_tuple(value) for name, value in one.items()}
@@ -105,7 +110,7 @@ class Encoder(ABC):
             columns.append(kind(**fields))
         rest = {name: _as_tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
         _check_types(rest, get_type_hints(cls))
-        return cls(tuple(columns), **rest)
+        return cls(tuple(columns), **rest, **more)
 
 
 @dataclass(frozen=True)

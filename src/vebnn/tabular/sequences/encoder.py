@@ -11,6 +11,7 @@ from vebnn.tabular.columns import Column
 from vebnn.tabular.encoded import EncodedTable, Encoder, check_names, fingerprints
 from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError, counted, quoted_list
+from vebnn.tabular.files import read_csv
 from vebnn.tabular.sequences.estimator import ByRows
 from vebnn.tabular.sequences.order import SequenceOrder
 from vebnn.tabular.sequences.steps import Steps
@@ -64,6 +65,16 @@ class SequenceEncoder(Encoder):
         return TableEncoder(self.columns, self.targets, self.identifiers, self.ignored)
 
     @property
+    def input_names(self) -> list[str]:
+        """Names of the columns that a row must have to be predicted."""
+        return list(dict.fromkeys((self.by.sequence, self.by.step, *super().input_names)))
+
+    @property
+    def example_rows(self) -> pandas.DataFrame:
+        """The rows of the example."""
+        return read_csv(self.example.encode(), "example.csv", self.label_names)
+
+    @property
     def label_names(self) -> list[str]:
         """Names of the columns whose values must be read as they are written."""
         return [name for name in self.of_steps.label_names if name != self.by.step]
@@ -75,9 +86,7 @@ class SequenceEncoder(Encoder):
         number = longest[len(longest) // 2]
         rows = np.flatnonzero(order.number == number)
         rows = rows[np.argsort(order.place[rows])][:MOST_EXAMPLE_ROWS]
-        inputs = (column.name for column in self.columns)
-        names = list(dict.fromkeys((self.by.sequence, self.by.step, *inputs)))
-        return replace(self, example=frame[names].iloc[rows].to_csv(index=False))
+        return replace(self, example=frame[self.input_names].iloc[rows].to_csv(index=False))
 
     def encode(self, frame: pandas.DataFrame) -> "EncodedSequences":
         """Turn rows into numbers, and find their sequences; ignore unknown columns, with a notice."""
@@ -97,8 +106,8 @@ class SequenceEncoder(Encoder):
         if absent := [name for name in names if name not in frame.columns]:
             raise TableError(
                 f"The table lacks {quoted_list(absent)}. The model is one of sequences: rows with the "
-                f"same {self.by.sequence!r}, in the order of {self.by.step!r}. The columns of the table "
-                f"are {quoted_list(frame.columns)}.",
+                f"same {self.by.sequence!r}, in the order of {self.by.step!r}. Its columns are "
+                f"{quoted_list(frame.columns)}.",
                 absent[0],
             )
 
@@ -107,12 +116,12 @@ class SequenceEncoder(Encoder):
         return super().describe() | {"sequence": self.by._asdict(), "example": self.example}
 
     @classmethod
-    def from_description(cls, description: dict[str, Any]) -> Self:
+    def from_description(cls, description: dict[str, Any], **more: Any) -> Self:
         """Return an encoder from the JSON of :meth:`describe`."""
         by, example = SequenceColumns(**description["sequence"]), description["example"]
         if not all(isinstance(one, str) for one in (by.sequence, by.step, example)):
             raise TypeError("names of columns that are no text")
-        return replace(super().from_description(description), by=by, example=example)
+        return super().from_description(description, by=by, example=example, **more)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy as np
 from vebnn.prediction import Prediction, steps_as_rows
 from vebnn.tabular.sequences.steps import Steps
 
+MULTIPLE = 16  # new sequences are padded to multiples of this length
+
 
 @dataclass(frozen=True)
 class ByRows:
@@ -41,8 +43,8 @@ class ByRows:
 
     def predict_distribution(self, steps: Steps, *, y_std: np.ndarray | None = None) -> Prediction:
         """Return the prediction of the chosen rows."""
-        known = None if y_std is None else steps.spread(y_std, 0.0)
-        found = self.estimator.predict_distribution(steps.padded(), y_std=known)
+        known = None if y_std is None else steps.spread(y_std, 0.0, MULTIPLE)
+        found = self.estimator.predict_distribution(steps.padded(MULTIPLE), y_std=known)
         return steps_as_rows(found, steps.places, self.targets)
 
     def _as_target(self, steps: Steps, y: Any) -> np.ndarray:

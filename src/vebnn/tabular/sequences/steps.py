@@ -55,14 +55,23 @@ class Steps:
         ends = np.cumsum(np.bincount(self.sequence))[:-1]
         return np.split(order, ends)
 
-    def padded(self) -> np.ndarray:
-        """Return the sequences with a chosen row, ``(sequences, time, features)``."""
-        return pad_sequences([self.values[self._rows_in_order[number]] for number in self._numbers])
+    def padded(self, multiple: int = 1) -> np.ndarray:
+        """Return the sequences with a chosen row, ``(sequences, time, features)``.
 
-    def spread(self, values: np.ndarray, fill: float) -> np.ndarray:
-        """Return values of the chosen rows at their places, ``(sequences, time, ...)``."""
+        The time is rounded up to a ``multiple``: every other length is a program to compile.
+        """
+        length = self._length(multiple)
+        arrays = [self.values[self._rows_in_order[number]] for number in self._numbers]
+        gap = np.full((length, self.values.shape[1]), np.nan)
+        return pad_sequences([*arrays, gap])[:-1]
+
+    def _length(self, multiple: int = 1) -> int:
         longest = max(len(self._rows_in_order[number]) for number in self._numbers)
-        found = np.full((len(self._numbers), longest, *values.shape[1:]), fill)
+        return -(-longest // multiple) * multiple
+
+    def spread(self, values: np.ndarray, fill: float, multiple: int = 1) -> np.ndarray:
+        """Return values of the chosen rows at their places, ``(sequences, time, ...)``."""
+        found = np.full((len(self._numbers), self._length(multiple), *values.shape[1:]), fill)
         found[self.places] = values
         return found
 

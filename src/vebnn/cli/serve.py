@@ -53,9 +53,9 @@ def serve(
     describes the model, /openapi.json the service. Stop it with Ctrl-C.
     """
     from vebnn.tabular.images.encoder import ImageEncoder
-    from vebnn.tabular.saving import SavedTableModel
+    from vebnn.tabular.saving import open_saved
 
-    saved = SavedTableModel.open(model)
+    saved = open_saved(model)
     if isinstance(saved.encoder, ImageEncoder):
         raise ValueError(
             f"The model in {model} was trained on images, but the service takes tables only. Use vebnn "

@@ -92,6 +92,8 @@ def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None
     The best observation would be partly luck; see :func:`vebnn.acquisition.expected_improvement`.
     The goal is ``"minimise"`` or ``"maximise"``; the target must be given if there are several.
     """
+    if not len(model.sample):
+        raise TableError("The model keeps no training rows. Give the best target so far with --best.")
     rows = model.encoder.as_inputs(model.sample)
     means = columns_of(model.estimator.predict_distribution(rows).mean)
     means = means[:, target_position(model, target)]

@@ -44,7 +44,7 @@ class TrainingFacts:
     """Facts about the training, for reports."""
 
     source: str  # name of the file
-    num_rows: int
+    num_rows: int  # 0 if the model keeps no record of them
     num_trained: int
     num_held_out: int
     seed: int
@@ -78,9 +78,11 @@ class Evaluation:
     prediction: Prediction  # of the scored rows, or of all
     scores: tuple[TargetScore, ...]
 
+    known: bool = True  # whether the model knows which rows it was trained on
+
     @property
     def fresh(self) -> bool:
-        """Whether the scores are of rows the model was not trained on."""
+        """Whether the scores are of rows the model was not trained on, as far as it knows."""
         return not self.trained.all()
 
 
@@ -278,7 +280,8 @@ class TableModel:
         scores = score_targets(
             prediction, observed, self.targets, means, level, scored[predicted], num_sequences
         )
-        return Evaluation(table, trained, related, scored, prediction, scores)
+        known_rows = self.facts.num_rows > 0
+        return Evaluation(table, trained, related, scored, prediction, scores, known_rows)
 
     def save(self, folder: str | Path) -> None:
         """Save to a folder; see :mod:`vebnn.tabular.saving`."""
@@ -289,9 +292,9 @@ class TableModel:
     @classmethod
     def load(cls, folder: str | Path) -> "TableModel":
         """Load a saved model; nothing in its files is executed."""
-        from vebnn.tabular.saving import SavedTableModel
+        from vebnn.tabular.saving import open_saved
 
-        return SavedTableModel.open(folder).load()
+        return open_saved(folder).load()
 
 
 def _inputs_of(columns: Sequence[Any]) -> dict[str, list[int]]:

@@ -22,7 +22,10 @@ from vebnn.tabular.images.folder import ImageFolder
 from vebnn.tabular.sequences.encoder import SequenceEncoder
 
 if TYPE_CHECKING:
+    import pandas
+
     from vebnn.tabular.model import TableModel
+    from vebnn.tabular.saved_estimator import SavedEstimator
 
 _NAMES = TABLE.names | MODEL.names
 _SAMPLE = ("sample", "sample_observed")
@@ -81,6 +84,10 @@ class SavedTableModel:
             group = self.body["facts"].get("group")
             return self.encoder.label_names + ([] if group is None else [group])
 
+    def with_names(self, frame: "pandas.DataFrame") -> "pandas.DataFrame":
+        """Return a table with the names that the model knows, which are its own."""
+        return frame
+
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""
         from vebnn import estimators
@@ -107,6 +114,15 @@ class SavedTableModel:
             return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
 
 
+def open_saved(path: str | Path) -> "SavedTableModel | SavedEstimator":
+    """Open a model of a table, or an estimator that was saved from Python."""
+    if (Path(path) / "table.json").exists() or not (Path(path) / "model.json").exists():
+        return SavedTableModel.open(path)
+    from vebnn.tabular.saved_estimator import SavedEstimator
+
+    return SavedEstimator(SavedFolder(path))
+
+
 def load_model_and_rows(
     folder: Path, data: Path | None, images: Path | None = None
 ) -> "tuple[TableModel, EncodedTable]":
@@ -117,7 +133,7 @@ def load_model_and_rows(
       data: a file of rows; without one, all files in the folder of images.
       images: the folder of images, for a model of images.
     """
-    saved = SavedTableModel.open(folder)
+    saved = open_saved(folder)
     encoder = saved.encoder
     if isinstance(encoder, ImageEncoder):
         if images is None:
@@ -130,5 +146,6 @@ def load_model_and_rows(
         raise TableError(f"The model in {folder} was trained on a table. Leave out --images.")
     if data is None:
         raise TableError(f"The model in {folder} needs a file of rows. Name it after the model.")
-    rows = encoder.encode(read_table(data, saved.label_names))
+    frame = saved.with_names(read_table(data, saved.label_names))
+    rows = encoder.encode(frame)
     return saved.load(), rows

@@ -112,7 +112,7 @@ def unusual_values(findings: Findings, row: int) -> list[str]:
     reasons = []
     for column in findings.model.encoder.columns:
         value = findings.frame[column.name].iloc[row : row + 1]
-        if isinstance(column, NumberColumn):
+        if isinstance(column, NumberColumn) and column.range_known:
             reasons += _beyond(column, to_numbers(value)[0], "below", "above")
         elif isinstance(column, DateColumn):
             reasons += _beyond(column, column.to_days(value)[0], "before", "after")

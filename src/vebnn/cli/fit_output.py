@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -11,6 +11,7 @@ from vebnn.cli import tables
 from vebnn.tabular.errors import counted
 
 if TYPE_CHECKING:
+    from vebnn.tabular.encoded import Encoder
     from vebnn.tabular.effort import Lengths
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
@@ -69,7 +70,7 @@ def print_dry_run(
                 "time": None if plan.time is None else plan.time.column,
                 "y_std": plan.row_facts.y_std_columns,
                 "weight": plan.row_facts.weight_column,
-                **plan.encoder.describe(),
+                **_description(plan.encoder),
                 "notices": plan.notices,
                 "lengths": {name: str(one) for name, one in lengths._asdict().items()},
                 "rounds": rounds,
@@ -88,6 +89,11 @@ def print_dry_run(
     )
     where = f"Nothing was trained or written. Without --dry-run, the model would go to {folder}."
     console.print(Text(where), soft_wrap=True)
+
+
+def _description(encoder: "Encoder") -> dict[str, Any]:
+    """Return how columns are encoded, without rows of the table."""
+    return {name: value for name, value in encoder.describe().items() if name != "example"}
 
 
 def print_result(
@@ -126,7 +132,7 @@ def print_result(
                 "time": facts.time,
                 "y_std": facts.y_std,
                 "weight": facts.weight,
-                **model.encoder.describe(),
+                **_description(model.encoder),
                 "notices": facts.notices,
                 "scores": [score._asdict() for score in facts.scores],
                 "calibrated": facts.num_calibrated,

@@ -11,8 +11,8 @@ from vebnn.cli import tables
 from vebnn.tabular.errors import counted
 
 if TYPE_CHECKING:
-    from vebnn.tabular.encoded import Encoder
     from vebnn.tabular.effort import Lengths
+    from vebnn.tabular.encoded import Encoder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
 

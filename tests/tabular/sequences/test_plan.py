@@ -114,7 +114,7 @@ def test_fingerprints_tell_sequences_apart() -> None:
         ({}, {"by": SequenceColumns("test", "test")}, "must be two columns"),
         ({"test": range}, {}, "is different in every row"),
         ({"test": lambda n: np.arange(n) // 20, "t": range}, {}, "at least 10 sequences"),
-        ({"t": lambda n: np.zeros(n)}, {}, "both have '0'"),
+        ({"t": lambda n: np.zeros(n, int)}, {}, "both have '0'"),
         ({"g": lambda n: np.arange(n)}, {"group": "g"}, "must be the same in all rows of a sequence"),
         ({}, {"calibrate": "conformal"}, "sequences of equal length"),
         ({}, {"calibrate": "common"}, "needs at least 10 sequences of its own"),

@@ -128,10 +128,11 @@ def test_page_predicts_pasted_rows(browser: Browser, here: Path) -> None:
         # The page starts with a training sequence.
         page.wait_for_selector("section.target svg")
         assert page.get_by_label("Rows, as CSV").input_value() == model.encoder.example
+        assert not page.locator("#choice").is_visible()  # there is one sequence
         pasted = springs(2, seed=3, gaps=False)
         page.get_by_label("Rows, as CSV").fill(pasted.to_csv(index=False))
         page.get_by_role("button", name="Predict").click()
-        page.wait_for_selector("#which option:nth-child(2)", state="attached")
+        page.wait_for_selector("#choice", state="visible")
         page.get_by_label("test", exact=True).select_option("T01")
         mean = float(page.locator("section.target").get_attribute("data-mean"))
         assert mean == pytest.approx(float(model.predict(pasted).prediction.mean[-1]), rel=1e-4)

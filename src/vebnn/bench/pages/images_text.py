@@ -29,8 +29,8 @@ seconds are upper bounds.
 **What did not hold.** On Cells-Tail all members of an ensemble are wrong in the same way, so that their
 spread hardly rises; all methods are far off there. On Cells, MVE (pSGLD) errs less than VeBNN (pSGLD).
 Its chains start from networks that were trained on all images; two of VeBNN's three start from
-networks of folds, which saw two thirds, and six epochs of burn-in may not make up for that. The noise of
-digits is learned better than by any joint method, but the smallest is learned too large.
+networks of folds, which saw two thirds, and six epochs of burn-in may not make up for that. The noise
+of digits is learned better than by any joint method, but the smallest is learned too large.
 
 **Methods.** VeBNN has the engine in brackets. The paper's image tables call *MVE (Ensembles)* what is
 called MVE (β-NLL=0.5 / Ensembles) here.

@@ -98,8 +98,8 @@ def _at_most(name: str, number: int | None, available: int) -> int:
     require_whole(name, number, 1)
     if number > available:
         raise ValueError(
-            f"The `{name}` must be at most {available}, all digits of the file that are taller than wide. "
-            f"Got {number}."
+            f"The `{name}` must be at most {available}, all digits of the file that are taller than "
+            f"wide. Got {number}."
         )
     return number
 

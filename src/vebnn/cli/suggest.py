@@ -174,7 +174,7 @@ def _encoder_of_table(model: Path) -> "TableEncoder":
 
     encoder = SavedTableModel.open(model).encoder
     if not isinstance(encoder, TableEncoder):
-        raise ValueError(f"The model in {model} was trained on images, which have no --space.")
+        raise ValueError(f"The model in {model} was trained on {encoder.what}, which have no --space.")
     return encoder
 
 

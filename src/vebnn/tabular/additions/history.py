@@ -10,8 +10,8 @@ from vebnn.tabular.additions.kept_rows import KeptRows
 from vebnn.tabular.scores import TargetScore
 
 NO_ROWS = (
-    "The model keeps no rows, so none can be added: it was fitted with --no-rows, from images, or by "
-    "an older version. Fit it again with vebnn fit, from a file of all rows."
+    "The model keeps no rows, so none can be added: it was fitted with --no-rows, from images or "
+    "sequences, or by an older version. Fit it again with vebnn fit, from a file of all rows."
 )
 _POINTS = "points"
 

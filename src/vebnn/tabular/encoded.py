@@ -159,14 +159,14 @@ class EncodedTable:
         """Return the same of the inputs alone."""
         return row_fingerprints(self.matrix)
 
+    def settled(self, found: np.ndarray) -> np.ndarray:
+        """Return what holds for each row if it was found so: rows of a table are known one by one."""
+        return found
+
 
 def row_fingerprints(*parts: Any) -> np.ndarray:
     """Return a 64-bit number for each row of arrays that have the same rows."""
     return fingerprints(map(b"".join, zip(*map(_contents, parts), strict=True)))
-
-    def settled(self, found: np.ndarray) -> np.ndarray:
-        """Return what holds for each row if it was found so: rows of a table are known one by one."""
-        return found
 
 
 def _contents(rows: Any) -> Iterable[bytes]:

@@ -59,7 +59,7 @@ def test_the_page_says_where_the_update_is_worse(rows: Path, tmp_path: Path) -> 
     rows.write_text("".join(json.dumps(line) + "\n" for line in lines))
     write_page(read_results([rows]), tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
-    assert "an update takes 0.75 times the time" in text  # without seed 0, which compiles
+    assert "update takes 0.75 times the time" in text  # without seed 0, which compiles
     assert "lower in 2 of them, and on average it is lower on tiny-linear (-" in text
     gap = np.mean([line["updated"]["tll_gap"] for line in lines])
     assert f"| {gap:.3f} |" in text

@@ -68,7 +68,7 @@ def read_results(
     ]
     where = ", ".join(map(str, paths))
     if not rows:
-        raise ValueError(f"There are no rows in {where}. Make some: vebnn bench uci --out FILE.")
+        raise ValueError(f"There are no rows in {where}. Make some: vebnn bench run --out FILE.")
     newest, *others = _runs(_only(rows, "preset", [] if preset is None else [preset]))
     found = results_of(newest)
     kept = _only(_only(found.rows, "method", methods), "dataset", datasets)
@@ -101,7 +101,7 @@ def _checked(row: Row, where: str) -> Row:
         if not isinstance(row.get(field), str):
             raise ValueError(
                 f"{where} must have the name of a {field}. Got {row.get(field)!r}. "
-                f"The tables are made of rows of vebnn bench uci, truth or plasticity."
+                f"The tables are made of rows of vebnn bench run, uci, truth or plasticity."
             )
     if row.get("skipped"):
         return row

@@ -39,15 +39,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bench(folder: Path, *more: str, target: str = "price", methods: str = METHODS):
-    settings = ("--methods", methods, "--splits", "2", "--preset", "quick", "--jobs", "1", *more)
-    return run("bench", "run", "--data", "shop.csv", "--target", target, *settings, cwd=folder)
+@pytest.fixture
+def bench(folder: Path, call, monkeypatch: pytest.MonkeyPatch):
+    """The command in this process."""
+    monkeypatch.chdir(folder)
+    return lambda *more, **changes: call(*arguments(*more, **changes))
 
 
-def test_methods_on_a_table(folder: Path) -> None:
-    first = bench(folder, "--target-kind", "positive", "--out", "rows.jsonl")
+def arguments(*more: str, target: str = "price", methods: str = METHODS) -> tuple[str, ...]:
+    data = ("bench", "run", "--data", "shop.csv", "--target", target, "--out", "rows.jsonl")
+    return *data, "--methods", methods, "--splits", "2", "--preset", "quick", "--jobs", "1", *more
+
+
+def test_methods_on_a_table(folder: Path, bench, call) -> None:
+    first = run(*arguments("--target-kind", "positive"), cwd=folder)
     assert first.returncode == 0, first.stderr
-    assert "shop: price (positive): 80 rows, 16 inputs; rows are held out at random." in first.stdout
+    assert "shop: price (positive): 80 rows, 14 inputs; rows are held out at random." in first.stdout
     file = folder / "rows.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert {(row["method"], row["split"]) for row in rows} == {
@@ -57,16 +64,16 @@ def test_methods_on_a_table(folder: Path) -> None:
         (64, 16, "positive")
     }
     by_method = {row["method"]: row for row in rows if row["split"] == 0}
-    assert by_method["mine.py:line"]["inputs_seen"] == by_method["mine.py:line"]["inputs"] == 16
+    assert by_method["mine.py:line"]["inputs_seen"] == by_method["mine.py:line"]["inputs"] == 14
     # On the log scale, no interval goes below 0; a Gaussian one of a skewed target does.
     assert by_method["mine.py:line"]["impossible"] > 0.5
     assert by_method["GP / positive"]["impossible"] == by_method["MVE (NLL)"]["impossible"] == 0
 
-    again = bench(folder, "--target-kind", "positive", "--out", "rows.jsonl")
-    assert again.stdout.splitlines()[-5:] == first.stdout.splitlines()[-5:]
+    again = bench("--target-kind", "positive")
+    assert "6/6" in again.stdout
     assert len(file.read_text().splitlines()) == len(rows)
 
-    table = run("bench", "table", str(file), "--metric", "tll", "--out", "t", cwd=folder)
+    table = call("bench", "table", "rows.jsonl", "--metric", "tll", "--out", "t")
     assert table.returncode == 0, table.stderr
     assert "Rank: average over 1 data set: shop: price." in table.stdout
     latex = (folder / "t" / "tables.tex").read_text()
@@ -76,10 +83,10 @@ def test_methods_on_a_table(folder: Path) -> None:
     assert "mine.py:line & " in latex
     assert f"{tll:.2f}".replace("-", "$-$") in latex
 
-    page = run("bench", "page", str(file), "--out", "page.md", cwd=folder)
+    page = call("bench", "page", "rows.jsonl", "--out", "page.md")
     assert page.returncode == 0, page.stderr
     text = (folder / "page.md").read_text()
-    assert "64 rows to train on, 16 held out, 16 inputs, 2 splits, target kind positive." in text
+    assert "64 rows to train on, 16 held out, 14 inputs, 2 splits, target kind positive." in text
 
 
 @pytest.mark.parametrize(
@@ -89,19 +96,16 @@ def test_methods_on_a_table(folder: Path) -> None:
         ({"methods": "none.py:f"}, "'none.py:f' must be file.py:function"),
         ({"target": "prize"}, "no target column 'prize' in the table"),
         ({"target": "name"}, "specimen 0"),
-        ({"methods": "GP / fraction"}, "must be numbers from 0 to 1"),
+        ({"methods": "GP / fraction"}, "must be numbers between 0 and 1"),
     ],
 )
 def test_complaints_are_one_sentence_and_come_before_any_fit(
-    changes: dict, sentence: str, folder: Path
+    changes: dict, sentence: str, folder: Path, bench
 ) -> None:
-    complaint = bench(folder, "--out", "rows.jsonl", **changes)
-    assert complaint.returncode == 2
-    assert sentence in complaint.stderr
-    assert len(complaint.stderr.splitlines()) == 1
+    assert sentence in one_sentence(bench(**changes))
     assert not (folder / "rows.jsonl").exists()
 
 
-def test_a_column_that_no_file_has(folder: Path) -> None:
-    finished = bench(folder, "--group", "maker", "--drop", "colour", "--out", "rows.jsonl")
+def test_a_column_that_no_file_has(bench) -> None:
+    finished = bench("--group", "maker", "--drop", "colour")
     assert "No file has the column 'colour'" in one_sentence(finished)

@@ -94,14 +94,16 @@ def bench_run(
     require_whole("splits", num_splits, 1)
     require_one_of("preset", preset, tuple(EFFORTS))
     names = run_names(methods or DEFAULT_METHODS, preset)
+    said = []
     for table in tables:
         require_number("hold_out", table.hold_out, 0, 0.9, "(]")
         first = table.plan(0)  # by time, it is the one with the fewest rows
-        print_lines(console, table.describe(first))
+        said.append(table.describe(first))
         for kind in dict.fromkeys(split_kind(name)[1] for name in names):
             if kind is not None:
                 values = first.table.observed
                 require_possible(values, [table.target], [kind], first.table.frame.index)
+    print_lines(console, *said)
     by_name = {table.name: table for table in tables}
     cases = [
         {

@@ -68,7 +68,7 @@ def read_results(
     ]
     where = ", ".join(map(str, paths))
     if not rows:
-        raise ValueError(f"There are no rows in {where}. Make some: vebnn bench run --out FILE.")
+        raise ValueError(f"There are no rows in {where}. Make some: vebnn bench uci --out FILE.")
     newest, *others = _runs(_only(rows, "preset", [] if preset is None else [preset]))
     found = results_of(newest)
     kept = _only(_only(found.rows, "method", methods), "dataset", datasets)

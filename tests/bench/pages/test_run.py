@@ -46,7 +46,8 @@ def test_page() -> None:
 
 def test_methods_are_compared_on_the_splits_that_both_have() -> None:
     rows = [row("a: y", OURS, 0, 0.95, rmse=1.0), row("a: y", OURS, 1, 0.95, rmse=9.0)]
-    text = run_page(results_of([*rows, row("a: y", OTHER, 0, 0.95, rmse=2.0)])).text
+    text = run_page(results_of([*rows, row("a: y", OTHER, 0, 0.95, rmse=2000.0)])).text
+    assert "| 2000, n=1 | **1.000, n=1** |" in text
     assert "RMSE is the best on 1 of 1." in text
 
 

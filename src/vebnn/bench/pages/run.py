@@ -27,7 +27,7 @@ was recalibrated, unless a method does it itself.
 - *coverage*: share of the observations inside their 95 % interval. 0.95 is right.
 - *below 0*: share of the 95 % intervals that reach below 0, where the target cannot be.
 
-Means over splits, with stds in brackets. Bold is the best mean.
+Means over splits, with stds in brackets, and n= where a method has fewer splits. Bold is the best mean.
 """
 FIELDS = {"rmse": "RMSE", "nll": "NLL", "crps": "CRPS", "coverage": "coverage", "impossible": "below 0"}
 SCORES = ("rmse", "nll", "crps")  # smaller is better
@@ -56,22 +56,27 @@ def dataset_sheet(name: str, frame: pandas.DataFrame) -> Sheet:
     fields = [field for field in FIELDS if field != "impossible" or _has_floor(frame)]
     groups = frame.groupby("method")
     means, stds = groups[fields].mean(), groups[fields].std()
+    num_splits = frame["split"].nunique()
 
     def cell(method: str, field: str) -> Cell:
         mean, std = means.loc[method, field], stds.loc[method, field]
         if pandas.isna(mean):
             return Cell(MISSING)
-        form = ".3f" if field in ("coverage", "impossible", "nll") else ".4g"
-        spread = "" if pandas.isna(std) else f" ({std:{'.3f' if form == '.3f' else '.2g'}})"
+        forms = (".3f", ".3f")
+        if field in ("rmse", "crps"):  # in units of the target
+            forms = (",.0f", ",.0f") if means[field].min() >= 1_000 else (".4g", ".2g")
+        text = f"{mean:{forms[0]}}" + ("" if pandas.isna(std) else f" ({std:{forms[1]}})")
+        number = int(groups.size()[method])
+        text += f", n={number}" if number < num_splits else ""
         best = field in SCORES and mean == means[field].min()
-        return Cell(f"{mean:{form}}{spread}", bold=bool(best), sort=float(mean))
+        return Cell(text, bold=bool(best), sort=float(mean))
 
     kind = "" if first["target_kind"] == "real" else f", target kind {first['target_kind']}"
     return Sheet(
         name,
         f"{counted(int(first['trained']), 'row')} to train on, {int(first['tested']):,} held out, "
         f"{counted(int(first['inputs']), 'input')}, "
-        f"{counted(frame['split'].nunique(), 'split')}{kind}.",
+        f"{counted(num_splits, 'split')}{kind}.",
         ("method", *(FIELDS[field] for field in fields)),
         [[[Cell(method), *(cell(method, field) for field in fields)] for method in _methods(frame)]],
     )

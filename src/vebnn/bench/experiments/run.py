@@ -31,17 +31,19 @@ def predict(table: OwnTable, method: str, preset: str, plan: TrainingPlan, split
 
     Every method gets the same encoded columns: numbers with marks of gaps, one-hot categories, dates as
     trend and seasons. A method with a kind of target in its name learns the target on the scale of that
-    kind; the others of this library learn it as the table says, and baselines as it is.
+    kind; the others of this library learn it as the table says, and baselines as it is. Methods of this
+    library know the groups, and keep them together inside their training.
     """
     inputs, observed = plan.table.take, plan.table.observed[:, 0]
     X, y = np.asarray(inputs(plan.trained)), observed[plan.trained]
     X_new = np.asarray(inputs(plan.held_out))
+    groups = None if table.group is None else plan.groups.of_rows[plan.trained]
     name, kind = split_kind(method)
     if kind is None:
-        _, forecaster = find_forecaster(name, preset, table.target_kind)
+        _, forecaster = find_forecaster(name, preset, table.target_kind, groups)
         return forecaster(X, y, X_new, split)
     target = TARGETS[kind]
-    _, forecaster = find_forecaster(name, preset)
+    _, forecaster = find_forecaster(name, preset, groups=groups)
     z = forecaster(X, target.transform(y), X_new, split)
     return z.in_units_of(target) if kind != "real" else z
 

@@ -35,10 +35,11 @@ def forecast(
     seed: int,
     *,
     target_kind: str = "real",
+    groups: np.ndarray | None = None,
 ) -> Forecast:
     """Fit a method of this library, and predict; one output if the target is transformed."""
     settings = arguments(method, preset, len(X)) | {"target": target_kind}
-    model = method.make(**settings, random_state=seed).fit(X, y)
+    model = method.make(**settings, random_state=seed).fit(X, y, groups=groups)
     prediction = model.predict_distribution(X_new)
     notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
     if getattr(model, "learning_rate_", None) is not None:
@@ -75,7 +76,10 @@ class Calibrated:
 
 
 def find_forecaster(
-    name: str, preset: str = "standard", target_kind: str = "real"
+    name: str,
+    preset: str = "standard",
+    target_kind: str = "real",
+    groups: np.ndarray | None = None,
 ) -> tuple[str, Forecaster]:
     """Return a method's name as tables spell it, and its forecaster.
 
@@ -84,6 +88,7 @@ def find_forecaster(
         ``"file.py:function"`` or ``"module:function"`` for a function of your own.
       preset: how this library's methods are trained; ``"paper"`` also calibrates every method.
       target_kind: of the target, for methods of this library; see :mod:`vebnn.prediction.targets`.
+      groups: of the training rows, for methods of this library: rows that they keep together.
     """
     require_one_of("preset", preset, UCI_PRESETS)
     forecaster: Forecaster
@@ -99,7 +104,8 @@ def find_forecaster(
         except ValueError as error:
             others = f"Baselines: {', '.join(BASELINES)}, or file.py:function."
             raise ValueError(f"{error} {others}") from None
-        name, forecaster = method.name, partial(forecast, method, preset, target_kind=target_kind)
+        settings = {"target_kind": target_kind, "groups": groups}
+        name, forecaster = method.name, partial(forecast, method, preset, **settings)
     return name, Calibrated(forecaster) if preset == "paper" else forecaster
 
 

@@ -12,7 +12,7 @@ JOURNEYS = Path(__file__).parents[2] / "examples" / "journeys"
 STOPS = {
     "data_scientist": ("penguins", "movies", "visits", "flights"),
     "engineer": ("mortality", "assay"),
-    "researcher": ("chicks", "milk"),
+    "researcher": ("assay", "milk"),
 }
 
 

@@ -107,3 +107,12 @@ def test_times_that_cannot_be_cut(folder: Path) -> None:
     (table,) = own_tables([folder / "a.csv"], ["z"], time="day", hold_out=0.05, num_splits=3)
     with pytest.raises(TableError, match="latest 5% of the rows by 'day' cannot be cut into 3 blocks"):
         table.plan(0)
+
+
+def test_messages_count_the_rows_of_the_file(folder: Path) -> None:
+    rows = pandas.read_csv(folder / "a.csv")
+    rows["y"] = rows["y"].abs().where(rows.index != 9, -1.0)
+    rows.to_csv(folder / "a.csv", index=False)
+    (table,) = own_tables([folder / "a.csv"], ["y"], target_kinds=["positive"])
+    with pytest.raises(TableError, match="Got -1 in row 10, 1 such row in all"):  # row 4 has no target
+        table.plan(0)

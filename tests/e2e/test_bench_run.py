@@ -94,7 +94,7 @@ def test_methods_on_a_table(folder: Path, bench, call) -> None:
     [
         ({"methods": "XGBoost"}, "There is no method 'XGBoost'"),
         ({"methods": "none.py:f"}, "'none.py:f' must be file.py:function"),
-        ({"target": "prize"}, "no target column 'prize' in the table"),
+        ({"target": "prize"}, "no column 'prize' for target"),
         ({"target": "name"}, "specimen 0"),
         ({"methods": "GP / fraction"}, "must be numbers between 0 and 1"),
     ],

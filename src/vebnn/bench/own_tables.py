@@ -42,11 +42,13 @@ class OwnTable:
 
     @cached_property
     def frame(self) -> pandas.DataFrame:
-        """The rows that have the target."""
-        labels = [*self.categorical, *([] if self.group is None else [self.group])]
-        frame = read_table(self.path, labels)
-        present = rows_with_targets(read_targets(frame, [self.target]), [self.target])
-        return frame[present].reset_index(drop=True)
+        """All rows of the file."""
+        return read_table(self.path, [*self.categorical, *([] if self.group is None else [self.group])])
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """Whether each row has the target, ``(rows,)``."""
+        return rows_with_targets(read_targets(self.frame, [self.target]), [self.target])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -83,7 +85,8 @@ class OwnTable:
 
     def _until_block(self, split: int) -> tuple[pandas.DataFrame, float]:
         """Return the rows up to the end of a block, and the share of the block in them."""
-        times = TimeOrder.read(self.frame, str(self.time)).times
+        frame = self.frame[self.present].reset_index(drop=True)
+        times = TimeOrder.read(frame, str(self.time)).times
         latest = int(np.ceil(self.hold_out * len(times)))
         ends = len(times) - latest + np.arange(self.num_splits + 1) * latest / self.num_splits
         borders = np.sort(times)[np.round(ends).astype(int) - 1]
@@ -95,7 +98,7 @@ class OwnTable:
             )
         kept = times <= borders[split + 1]
         share = np.mean(times[kept] > borders[split])
-        return self.frame[kept].reset_index(drop=True), float(share)
+        return frame[kept], float(share)
 
     def describe(self, plan: TrainingPlan) -> str:
         """Return a line about the data set, and a reason for another kind of target."""
@@ -104,7 +107,7 @@ class OwnTable:
             division = f"in whole groups of {self.group}"
         elif self.time is not None:
             division = f"as the latest by {self.time}"
-        rows = counted(len(self.frame), "row")
+        rows = counted(int(self.present.sum()), "row")
         inputs = counted(plan.table.matrix.shape[1], "input")
         said = f"{self.name} ({self.target_kind}): {rows}, {inputs}; rows are held out {division}."
         observed = plan.table.observed[plan.trained]

@@ -16,6 +16,11 @@ from vebnn.prediction import Components, Prediction, Spread, in_user_units
 if TYPE_CHECKING:
     from vebnn.estimators.explanations import Explanation
 
+NO_KNOWN_ERRORS = (
+    "With heavy_tails=True there can be no `y_std`: the sum of Student-t noise and a known Gaussian "
+    "error is neither. Leave out `y_std`, or take heavy_tails=False."
+)
+
 
 class Predicting(ArrayChecks):
     """The part of an estimator that predicts in the user's units."""
@@ -102,8 +107,11 @@ class Predicting(ArrayChecks):
         """Return the raw prediction on the scale that is learned, which is y for real targets."""
         mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
         squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
+        freedom = self.fitted_.degrees_of_freedom
         known: Any = 0
         if y_std is not None:
+            if freedom is not None:
+                raise ValueError(NO_KNOWN_ERRORS)
             std = known_std(y_std, mean.shape, np.isfinite(mean))
             near = inverse(centre, self.target_kinds_)
             known = transformed_std(near, std, self.target_kinds_) ** 2
@@ -115,6 +123,7 @@ class Predicting(ArrayChecks):
             target_names=self.target_names_,
             index=index,
             spread=self._spread(),
+            degrees_of_freedom=None if freedom is None else self._like_y(freedom),
         )
 
     def _spread(self) -> Spread | None:

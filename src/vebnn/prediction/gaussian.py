@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special, stats
 
+from vebnn.prediction.bisection import mixture_quantiles
 from vebnn.prediction.law import Kind, Law
 
 if TYPE_CHECKING:
@@ -102,19 +103,14 @@ class Gaussian(Law):
         return self.moments.mean - half, self.moments.mean + half
 
     def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
-        """Bisect the mixture's distribution function; no component's quantile lies further out."""
         mean, variance, _ = self.moments.components
-        found = []
-        for level in levels.ravel():
-            outermost = mean + np.sqrt(variance) * special.ndtri(level)
-            low, high = outermost.min((0, 1)), outermost.max((0, 1))
-            for _ in range(60):
-                middle = (low + high) / 2
-                below = self.cdf(middle, "mixture") < level
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            found.append((low + high) / 2)
-        shape = self.moments.mean.shape
-        return np.reshape(found, levels.shape[: levels.ndim - len(shape)] + shape)
+        std = np.sqrt(variance)
+        return mixture_quantiles(
+            levels,
+            lambda y: self.cdf(y, "mixture"),
+            lambda level: mean + std * special.ndtri(level),
+            self.moments.mean.shape,
+        )
 
 
 def _log_mass(lower: np.ndarray, upper: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.gaussian import Gaussian
+from vebnn.prediction.heavy_tailed import HeavyTailed
 from vebnn.prediction.law import Kind, Law
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ class Prediction:
 
     Two distributions can be asked for: the ``"gaussian"`` with the mean and total variance, and the
     exact ``"mixture"`` of one Gaussian per draw of the network (and mode, if noise has several), which
-    has the same two moments. Those of targets that are not real numbers are of their transformed values
-    (:mod:`vebnn.prediction.targets`), so that no quantile or sample is an impossible value.
+    has the same two moments. Noise with heavy tails is Student-t in both: around a Gaussian mean, or
+    around the mean of each draw (:mod:`vebnn.prediction.heavy_tailed`). Those of targets that are not
+    real numbers are of their transformed values (:mod:`vebnn.prediction.targets`), so that no quantile
+    or sample is an impossible value.
 
     Args:
       mean: predictive mean.
@@ -42,7 +45,9 @@ class Prediction:
       spread: what the epistemic variance is the variance of. ``"posterior"``: draws of chains that
         agree. ``"ensemble"``: chains that disagree (R-hat above 1.2), so that each has seen a part of
         the posterior, and the variance is between them. None: the method has no chains.
-      law: the distribution, if it is not the Gaussian one.
+      degrees_of_freedom: of Student-t noise, one for each output; None for Gaussian noise. Its scale
+        follows from the aleatoric variance, and so do those of the components.
+      law: the distribution, if it does not follow from the fields above.
     """
 
     mean: np.ndarray
@@ -53,6 +58,7 @@ class Prediction:
     index: object = field(default=None, repr=False)
     interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
     spread: Spread | None = None
+    degrees_of_freedom: np.ndarray | None = field(default=None, repr=False)
     law: Law | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -174,7 +180,7 @@ class Prediction:
 
     @property
     def _law(self) -> Law:
-        return self.law or Gaussian(self)
+        return self.law or (Gaussian(self) if self.degrees_of_freedom is None else HeavyTailed(self))
 
     def _shaped(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, float)

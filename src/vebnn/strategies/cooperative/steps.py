@@ -27,6 +27,7 @@ from vebnn.strategies.cooperative.residuals import (
     unit_of,
 )
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.tails import Tails
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.strategies.fit_data import FitData, Keys, appended
@@ -46,6 +47,8 @@ class LearnedNoise(NamedTuple):
     noise: Noise
     variance: np.ndarray  # the aleatoric variance of each training target
     data: NoisyDataset  # training rows with the noise that Step 3 takes as given
+    unweighted: NoisyDataset  # the same, or without the weights of Student-t noise, for scores
+    held_out: NoisyDataset | None  # held-out rows with such noise, to stop early on
 
     @property
     def typical_std(self) -> float:
@@ -75,6 +78,7 @@ class Steps:
         # Of the round before, if Step 2 has chains.
         self.variance_posterior: Posterior | None = None
         self.noise_unit: np.ndarray | None = None
+        self.tails: Tails | None = None  # of the round before, if noise is Student-t
         budget = settings.time_budget
         self.deadline = None if budget is None else time.monotonic() + budget
 
@@ -101,14 +105,43 @@ class Steps:
     def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> LearnedNoise:
         """Learn the noise from the squared residuals of the current mean."""
         residuals, data = self._residuals(means, earlier), self.rows.data
-        engine = self.settings.variance_engine
-        noise = (
-            self._trained_noise(number, residuals, earlier)
-            if engine is None
-            else self._sampled_noise(number, residuals, engine)
+        if self.settings.heavy_tails:
+            return self._heavy_tailed_noise(number, residuals, means, earlier)
+        noise = self._gaussian_noise(number, residuals, earlier)
+        given = _with_noise(data, noise.inverse_precision(data.x))
+        return LearnedNoise(noise, noise.variance(data.x), given, given, self._noisy_held_out(noise))
+
+    def _heavy_tailed_noise(
+        self, number: int, residuals: ResidualDataset, means: Trained, earlier: Posterior | None
+    ) -> LearnedNoise:
+        """Learn Student-t noise: the scale from weighted residuals, then its degrees of freedom."""
+        data, there = self.rows.data, self.rows.held_out
+        before = np.ones_like(residuals.squared) if self.tails is None else self.tails.squared_scale
+        weighted = Tails.fit(residuals, before).weighted(residuals)
+        gaussian = self._gaussian_noise(number, weighted, earlier)
+        self.tails = tails = Tails.fit(residuals, gaussian.inverse_precision(data.x))
+        noise = gaussian.with_tails(tails)
+        held_out = None
+        if there is not None:
+            unseen = in_sample_residuals(means.params if earlier is None else earlier, there)
+            scale = gaussian.inverse_precision(there.x) * tails.factor
+            held_out = _with_noise(there, scale / tails.of(scale).weights(unseen))
+        return LearnedNoise(
+            noise,
+            noise.variance(data.x),
+            _with_noise(data, tails.squared_scale / tails.weights(residuals)),
+            _with_noise(data, noise.inverse_precision(data.x)),
+            held_out,
         )
-        given = noise.inverse_precision(data.x)
-        return LearnedNoise(noise, noise.variance(data.x), _with_noise(data, given))
+
+    def _gaussian_noise(
+        self, number: int, residuals: ResidualDataset, earlier: Posterior | None
+    ) -> Noise:
+        """Train or sample the variance network."""
+        engine = self.settings.variance_engine
+        if engine is None:
+            return self._trained_noise(number, residuals, earlier)
+        return self._sampled_noise(number, residuals, engine)
 
     def _trained_noise(
         self, number: int, residuals: ResidualDataset, earlier: Posterior | None
@@ -197,7 +230,7 @@ class Steps:
             initialise=lambda keys: self.rows.shapes.build(settings.network, 1, keys),
             starts=starts,
             validation_rows=self.rows.split.set_aside,
-            held_out=self._noisy_held_out(learned.noise),
+            held_out=learned.held_out,
         )
         stage = self.stage.within(f"Round {number} · Step 3")
         return run_until_mixed(
@@ -212,17 +245,19 @@ class Steps:
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:
         """Score a round on rows it has not seen."""
-        noise, _, data = learned
+        noise, data, freedom = learned.noise, learned.unweighted, learned.noise.freedom
         draws, there = pool_chains(posterior.draws), self._noisy_held_out(noise)
         here = jax.tree.map(lambda leaf: leaf[self.rows.probe_rows], data)
         outputs = evaluate_draws(draws, here.x)
         if there is None:
-            nll, kind = leave_one_out_nll(outputs, here), "leave one out"
+            nll, kind = leave_one_out_nll(outputs, here, freedom), "leave one out"
         else:
-            nll, kind = held_out_nll(moments(draws, there.x), there), "held out"
+            nll, kind = held_out_nll(moments(draws, there.x), there, freedom), "held out"
         report = Round(
             number=number,
-            log_marginal_likelihood=float(log_marginal_likelihood(draws, data) / data.weight.sum()),
+            log_marginal_likelihood=float(
+                log_marginal_likelihood(draws, data, freedom) / data.weight.sum()
+            ),
             validation_nll=nll,
             validation_kind=kind,
             typical_noise_std=learned.typical_std,
@@ -244,7 +279,9 @@ class Steps:
             found = in_sample_residuals(means.params if earlier is None else earlier, data)
         else:
             found = posterior_residuals(earlier, data)
-        return with_pure_error(found, data) if kind == "posterior" else found
+        # An average of repeats is no match for a gross error among them.
+        pure = kind == "posterior" and not self.settings.heavy_tails
+        return with_pure_error(found, data) if pure else found
 
 
 def point_posterior(means: Trained) -> Posterior:

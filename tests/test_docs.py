@@ -36,6 +36,7 @@ WITH_EXAMPLES = [
     "docs/engines.md",
     "docs/explanations.md",
     "docs/faq.md",
+    "docs/heavy-tails.md",
     "docs/image-data.md",
     "docs/mixture.md",
     "docs/plasticity-data.md",

@@ -70,8 +70,10 @@ class HeavyTailed(Law):
         return Gaussian(self.moments).mean_interval(level)
 
     def standardised_error(self, y: np.ndarray) -> np.ndarray:
-        """Return (y − mean) / std."""
-        return Gaussian(self.moments).standardised_error(y)
+        """Return the errors of a Gaussian that are as improbable."""
+        distance = y - self.moments.mean
+        beyond = self.cdf(self.moments.mean - np.abs(distance), "gaussian")
+        return -np.sign(distance) * special.ndtri(np.maximum(beyond, np.finfo(float).tiny))
 
     def log_prob(self, y: np.ndarray, kind: Kind) -> np.ndarray:
         """Return log-densities."""
@@ -140,7 +142,7 @@ class HeavyTailed(Law):
 def precisions(freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return values of τ ~ Gamma(ν/2, ν/2) and their weights, ``(values, *shape of ν)`` each."""
     half = freedom / 2
-    step = np.minimum(0.8 / np.sqrt(half), 0.5)  # of log τ, whose std is near 1/√(ν/2)
+    step = np.minimum(0.6 / np.sqrt(half), 0.4)  # of log τ, whose std is near 1/√(ν/2)
     largest = np.log(special.gammainccinv(half, 1e-15) / half)
     place = np.arange(NUM_PRECISIONS).reshape(-1, *(1,) * freedom.ndim)
     log_precision = largest - step * place

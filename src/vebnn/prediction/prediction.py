@@ -132,7 +132,10 @@ class Prediction:
         return self._law.mean_interval(_checked_level(level))
 
     def standardised_error(self, y: np.ndarray) -> np.ndarray:
-        """Return how many total stds observations are from their prediction, on the scale learned."""
+        """Return how many total stds observations are from their prediction, on the scale learned.
+
+        With heavy tails, these are the errors of a Gaussian that are as improbable.
+        """
         return self._law.standardised_error(self._shaped(y))
 
     def log_prob(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:

@@ -107,6 +107,8 @@ class TableModel:
         inputs_of, observed = plan.table.take, plan.table.observed
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
+        if plan.calibrate is not None:
+            estimator.check_calibration("calibrate", plan.calibrate)
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
         estimator.fit(
             inputs_of(trained),

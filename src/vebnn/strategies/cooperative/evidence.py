@@ -39,7 +39,10 @@ def _log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array 
 def log_likelihood(outputs: Array, observed: NoisyDataset, freedom: Array | None = None) -> Array:
     """Return Σ log p(y | outputs, noise variance), weighted."""
     given = (observed.target, outputs, observed.noise_variance)
-    log_prob = gaussian.log_prob(*given) if freedom is None else student.log_prob(*given, freedom)
+    if freedom is None:
+        log_prob = gaussian.log_prob(*given)
+    else:
+        log_prob = student.log_prob(*given, jnp.broadcast_to(freedom, outputs.shape))
     return jnp.sum(observed.weight * log_prob)
 
 

@@ -1,5 +1,7 @@
 """``VeBNNRegressor(heavy_tails=True)``: what each step gets, what is predicted, saved and refused."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -88,8 +90,7 @@ def test_step_3_gets_the_scale_over_the_weights() -> None:
     assert len(before.data.x) == len(data.x)
 
 
-def test_scores_of_rounds_are_those_of_the_student_t() -> None:
-    model = quick(**SMALL).fit(*ROWS)
+def test_scores_of_rounds_are_those_of_the_student_t(model) -> None:
     found, freedom = model.predict_distribution(ROWS[0]), model.degrees_of_freedom_[0]
     variance = model.fitted_.noise.inverse_precision(model.x_units_.standardise(ROWS[0]))[:, 0]
     scale = np.sqrt(variance * (freedom - 2) / freedom) * model.y_units_.scale
@@ -119,6 +120,7 @@ def test_several_outputs_have_their_own_degrees_of_freedom() -> None:
     assert p.interval(0.9)[0].shape == p.sample(3).shape[1:] == (7, 2)
 
 
+@pytest.mark.slow
 def test_sequences_may_be_padded() -> None:
     rng = np.random.default_rng(8)
     X = rng.standard_normal((20, 6, 1))
@@ -135,14 +137,14 @@ def test_sequences_may_be_padded() -> None:
 
 
 def test_conformal_calibration_widens_intervals_alone(model, prediction) -> None:
-    calibrated = quick(**SMALL).fit(*ROWS).calibrate(*NEW, "conformal")
+    calibrated = copy(model).calibrate(*NEW, "conformal")
     p = calibrated.predict_distribution(NEW[0])
     lower, upper = p.interval(0.9)
     assert np.mean((lower <= NEW[1]) & (NEW[1] <= upper)) >= 0.9
     np.testing.assert_allclose(p.log_prob(NEW[1]), prediction.log_prob(NEW[1]))
 
 
-def test_residuals_of_the_posterior_are_the_default(data=ROWS) -> None:
+def test_residuals_of_the_posterior_are_the_default() -> None:
     settings = VeBNNRegressor(heavy_tails=True, inference="ensemble")._strategy(100)
     assert (settings.residuals, settings.rounds) == ("posterior", None)
 

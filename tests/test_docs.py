@@ -33,6 +33,7 @@ WITH_EXAMPLES = [
     "docs/benchmark-tables.md",
     "docs/calibration.md",
     "docs/cells-data.md",
+    "docs/correlated-noise.md",
     "docs/engines.md",
     "docs/explanations.md",
     "docs/faq.md",

@@ -87,6 +87,12 @@ class Gaussian(Law):
         """Draw from the Gaussian, or from a network, a mode and its Gaussian."""
         shape = self.moments.mean.shape
         noise = rng.standard_normal((num_samples, *shape))
+        correlation = self.moments.noise_correlation
+        if correlation is not None and kind == "gaussian":
+            root = np.linalg.cholesky(self.moments.covariance)
+            return self.moments.mean + np.einsum("...ij,s...j->s...i", root, noise)
+        if correlation is not None:
+            noise = noise @ np.linalg.cholesky(correlation).T
         if kind == "gaussian":
             return self.moments.mean + self.moments.std * noise
         mean, variance, weight = np.broadcast_arrays(*self.moments.components)

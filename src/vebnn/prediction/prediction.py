@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from vebnn.prediction import joint
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.gaussian import Gaussian
 from vebnn.prediction.heavy_tailed import HeavyTailed
@@ -47,6 +48,8 @@ class Prediction:
         the posterior, and the variance is between them. None: the method has no chains.
       degrees_of_freedom: of Student-t noise, one for each output; None for Gaussian noise. Its scale
         follows from the aleatoric variance, and so do those of the components.
+      noise_correlation: of Gaussian noise, ``(outputs, outputs)``; None if the outputs have noise of
+        their own.
       law: the distribution, if it does not follow from the fields above.
     """
 
@@ -59,6 +62,7 @@ class Prediction:
     interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
     spread: Spread | None = None
     degrees_of_freedom: np.ndarray | None = field(default=None, repr=False)
+    noise_correlation: np.ndarray | None = field(default=None, repr=False)
     law: Law | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -83,6 +87,21 @@ class Prediction:
     def epistemic_std(self) -> np.ndarray:
         """Standard deviation of the mean over draws."""
         return np.sqrt(self.epistemic_variance)
+
+    @property
+    def aleatoric_covariance(self) -> np.ndarray:
+        """Covariance of the noise of the outputs, ``(rows, ..., outputs, outputs)``."""
+        return joint.aleatoric_covariance(self)
+
+    @property
+    def epistemic_covariance(self) -> np.ndarray:
+        """Covariance of the means over draws, like the aleatoric one."""
+        return joint.epistemic_covariance(self)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Total covariance of the outputs; its diagonal is the variance."""
+        return self.aleatoric_covariance + self.epistemic_covariance
 
     @cached_property
     def components(self) -> Components:
@@ -145,6 +164,14 @@ class Prediction:
           ValueError: if ``y`` has not the shape of the prediction.
         """
         return self._law.log_prob(self._shaped(y), _checked(kind))
+
+    def log_prob_joint(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
+        """Return the log-density of all outputs of each row together, ``(rows, ...)``.
+
+        Raises:
+          ValueError: if there is one output, or noise is not Gaussian on the scale of y.
+        """
+        return joint.log_prob(self, self._shaped(y), _checked(kind))
 
     def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
         """Return the probability of an observation up to ``y``, elementwise."""

@@ -86,6 +86,11 @@ class Fitted(ABC):
         """Those of Student-t noise, ``(outputs,)``; None if noise is Gaussian."""
         return None
 
+    @property
+    def noise_correlation(self) -> np.ndarray | None:
+        """That of the outputs' noise, ``(outputs, outputs)``; None if each has noise of its own."""
+        return None
+
     @abstractmethod
     def parts(self, x: np.ndarray) -> Parts:
         """Return mean, aleatoric and epistemic variance."""

@@ -25,17 +25,30 @@ class Noise(eqx.Module):
     history: np.ndarray
     loss: VarianceLoss = eqx.field(static=True)
     freedom: np.ndarray | None = None  # (outputs,): of Student-t noise; None: Gaussian
+    correlation: np.ndarray | None = None  # (outputs, outputs); None: every output by itself
 
     @classmethod
-    def like(cls, network: Network, loss: VarianceLoss, *, heavy_tails: bool = False) -> "Noise":
+    def like(
+        cls,
+        network: Network,
+        loss: VarianceLoss,
+        *,
+        heavy_tails: bool = False,
+        correlated: bool = False,
+    ) -> "Noise":
         """Return a noise of the right structure, to be filled with saved arrays."""
         nothing = np.zeros(0)
-        return cls(network, nothing, nothing, nothing, loss, nothing if heavy_tails else None)
+        freedom, correlation = (nothing if used else None for used in (heavy_tails, correlated))
+        return cls(network, nothing, nothing, nothing, loss, freedom, correlation)
 
     def with_tails(self, tails: Tails) -> "Noise":
         """Return Student-t noise, whose squared scale was that of this noise times a factor."""
         scale = variance_of(self.scale * tails.factor, tails.freedom)
         return replace(self, scale=scale, freedom=tails.freedom)
+
+    def with_correlation(self, correlation: np.ndarray) -> "Noise":
+        """Return noise that is correlated between outputs."""
+        return replace(self, correlation=correlation)
 
     def __call__(self, x: Array) -> Array:
         """Map one example to its aleatoric variance, ``(..., outputs)``."""

@@ -11,10 +11,15 @@ from vebnn.core.types import Dataset, Key, NoisyDataset, ResidualDataset
 from vebnn.inference import Engine, Posterior, Problem
 from vebnn.inference.continuing import last_draws, run_until_mixed
 from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
-from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import (
+    CorrelatedNoiseGiven,
+    GaussianNoiseGiven,
+    IsotropicPrior,
+)
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks import Network
 from vebnn.strategies.contract import Rows
+from vebnn.strategies.cooperative.correlation import correlation_of, posterior_products
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import FEWEST_ROWS
 from vebnn.strategies.cooperative.mean import MeanStep
@@ -109,6 +114,8 @@ class Steps:
             return self._heavy_tailed_noise(number, residuals, means, earlier)
         noise = self._gaussian_noise(number, residuals, earlier)
         given = _with_noise(data, noise.inverse_precision(data.x))
+        if self.settings.noise_covariance == "full":
+            noise = noise.with_correlation(self._correlation(given, earlier))
         return LearnedNoise(noise, noise.variance(data.x), given, given, self._noisy_held_out(noise))
 
     def _heavy_tailed_noise(
@@ -133,6 +140,13 @@ class Steps:
             _with_noise(data, noise.inverse_precision(data.x)),
             held_out,
         )
+
+    def _correlation(self, given: NoisyDataset, earlier: Posterior | None) -> np.ndarray:
+        """Return the correlation of the outputs' noise; in the first round, there is none yet."""
+        if earlier is None:
+            return np.eye(given.target.shape[-1], dtype=np.float32)
+        products = posterior_products(earlier, self.rows.data)
+        return correlation_of(products, given.noise_variance, given.weight)
 
     def _gaussian_noise(
         self, number: int, residuals: ResidualDataset, earlier: Posterior | None
@@ -202,6 +216,9 @@ class Steps:
         if before is None:
             return False
         change = abs(np.log(learned.typical_std / before.typical_std))
+        if learned.noise.correlation is not None and before.noise.correlation is not None:
+            moved = np.abs(learned.noise.correlation - before.noise.correlation).max()
+            change = max(change, moved)
         return bool(number == MOST_ROUNDS or change < SETTLED)
 
     def step_3(
@@ -223,9 +240,15 @@ class Steps:
             engine = engine if last or settings.pilot is None else settings.pilot
             if earlier is not None and earlier.markov:
                 starts = last_draws(earlier)
-        prior = IsotropicPrior(np.float32(settings.prior_precision))
+        prior, correlation = (
+            IsotropicPrior(np.float32(settings.prior_precision)),
+            learned.noise.correlation,
+        )
+        likelihood = (
+            GaussianNoiseGiven() if correlation is None else CorrelatedNoiseGiven.of(correlation)
+        )
         problem = Problem(
-            objective=Objective(GaussianNoiseGiven(), prior),
+            objective=Objective(likelihood, prior),
             data=learned.data,
             initialise=lambda keys: self.rows.shapes.build(settings.network, 1, keys),
             starts=starts,

@@ -36,4 +36,4 @@ def correlation_of(products: np.ndarray, variance: np.ndarray, weight: np.ndarra
     covariance = (counts * standardised).sum(axes) / counts.sum()
     scale = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(scale, scale)
-    return np.float32(LARGEST * correlation + (1 - LARGEST) * np.eye(len(scale)))
+    return (LARGEST * correlation + (1 - LARGEST) * np.eye(len(scale))).astype(np.float32)

@@ -42,7 +42,7 @@ class Tails(NamedTuple):
                 ratio.reshape(-1, outputs).T, weight.reshape(-1, outputs).T, strict=True
             )
         ]
-        freedom, factor = np.float32(found).T
+        freedom, factor = np.asarray(found, np.float32).T
         return cls(freedom, factor, squared_scale * factor)
 
     def of(self, squared_scale: np.ndarray) -> Self:

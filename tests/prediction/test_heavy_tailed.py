@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from vebnn import Prediction
 from vebnn.calibration import ConformalScores, calibrated
-from vebnn.prediction import Components, crps
+from vebnn.prediction import Components, crps, steps_as_rows
 from vebnn.prediction.heavy_tailed import precisions
 
 FREEDOM, SCALE = 3.0, 0.5
@@ -144,3 +144,15 @@ def test_many_degrees_of_freedom_are_nearly_a_gaussian() -> None:
     y = np.array([1.7, -1.2])
     np.testing.assert_allclose(heavy.log_prob(y), light.log_prob(y), atol=0.03)
     np.testing.assert_allclose(heavy.quantile(0.9), light.quantile(0.9), rtol=0.01)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_steps_of_sequences_as_rows_have_the_same_distribution(outputs) -> None:
+    sequences = np.random.default_rng(0).normal(size=(4, 2, 3, outputs))  # draws, rows, time, outputs
+    freedom = np.array([3.0, 9.0])[:outputs]
+    p = predicted(sequences, freedom)
+    rows = steps_as_rows(p, (np.array([0, 1]), np.array([2, 0])), ("a", "b")[:outputs])
+    for kind in ("gaussian", "mixture"):
+        upper = p.quantile(0.9, kind)
+        expected = np.stack([upper[0, 2], upper[1, 0]]).reshape(rows.mean.shape)
+        np.testing.assert_allclose(rows.quantile(0.9, kind), expected)

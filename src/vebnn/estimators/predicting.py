@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,21 @@ if TYPE_CHECKING:
     from vebnn.estimators.explanations import Explanation
 
 
+class MeanAndStd(NamedTuple):
+    """What ``predict(X, return_std=True)`` returns: a tuple of two arrays."""
+
+    mean: np.ndarray
+    std: np.ndarray
+
+    @property
+    def ndim(self) -> int:
+        """Refuse to be taken for one array, as ``TransformedTargetRegressor.predict`` does."""
+        raise AttributeError(
+            "A std cannot pass through TransformedTargetRegressor.predict. Leave out return_std=True, "
+            "and take vebnn.predict_distribution(model, X).std, in the units of y."
+        )
+
+
 class Predicting(ArrayChecks):
     """The part of an estimator that predicts in the user's units."""
 
@@ -27,7 +42,7 @@ class Predicting(ArrayChecks):
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the predictive mean and, if asked for, the total standard deviation."""
         prediction = self.predict_distribution(X)
-        return (prediction.mean, prediction.std) if return_std else prediction.mean
+        return MeanAndStd(prediction.mean, prediction.std) if return_std else prediction.mean
 
     def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
         """Return the whole predictive distribution.

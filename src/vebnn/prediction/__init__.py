@@ -11,6 +11,7 @@ from vebnn.prediction.back_transformed import BackTransformed, in_user_units
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.crps import crps
 from vebnn.prediction.prediction import Prediction, Spread, frame_columns
+from vebnn.prediction.rescaled import rescaled
 
 __all__ = [
     "BackTransformed",
@@ -21,4 +22,5 @@ __all__ = [
     "crps",
     "frame_columns",
     "in_user_units",
+    "rescaled",
 ]

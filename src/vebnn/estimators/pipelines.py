@@ -50,7 +50,8 @@ def _predicted(model: Any, X: Any, y_std: Any, calibrated: bool) -> Prediction:
         if y_std is not None:
             raise ValueError(
                 "The `y_std` is in the units of y, which the regressor inside "
-                "TransformedTargetRegressor does not know. Leave it out, or give the estimator y itself: it standardises targets."
+                "TransformedTargetRegressor does not know. Leave it out, or give the estimator y "
+                "itself: it standardises targets."
             )
         inner = _predicted(model.regressor_, X, None, calibrated)
         return in_units_of_y(inner, model.transformer_)

@@ -62,7 +62,8 @@ def in_units_of_y(prediction: Prediction, transformer: Any) -> Prediction:
     if isinstance(prediction.law, BackTransformed):
         raise ValueError(
             'The `target` of an estimator inside TransformedTargetRegressor must be "real". Got '
-            "another kind, which transforms y by itself; fit the estimator without TransformedTargetRegressor."
+            "another kind, which transforms y by itself; fit the estimator without "
+            "TransformedTargetRegressor."
         )
     if not len(prediction):
         raise ValueError("The `X` must have at least one row. Got none.")

@@ -10,7 +10,7 @@ from vebnn.calibration import calibrated as apply_calibration
 from vebnn.estimators.preprocessing import known_std
 from vebnn.estimators.rows import ArrayChecks, blank_padding, snapshot
 from vebnn.estimators.target_kinds import Kinds, inverse, transformed_std
-from vebnn.inference.diagnostics import ChainDiagnostics, to_arviz
+from vebnn.inference.diagnostics import ChainDiagnostics
 from vebnn.prediction import Components, Prediction, Spread, in_user_units
 
 if TYPE_CHECKING:
@@ -91,10 +91,25 @@ class Predicting(ArrayChecks):
 
         return explain(self, X, background, groups, num_permutations, random_state)
 
-    def to_arviz(self, X: Any, y: Any) -> Any:
-        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        means = self.predict_distribution(X, calibrated=False).draws
-        return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
+    def to_arviz(self, X: Any, y: Any, *, y_std: Any = None, random_state: Any = 0) -> Any:
+        """Return the draws at some rows as a data tree of ArviZ, in your units and not calibrated.
+
+        Its groups are ``posterior`` (``mean``, the mean of every draw), ``log_likelihood`` (of ``y``,
+        given every draw), ``posterior_predictive`` (one new ``y`` of every draw) and ``observed_data``.
+        Where ``y`` is NaN, all are lists of what was observed, and ``constant_data`` says where.
+
+        Args:
+          X: rows like those of ``fit``; for leave-one-out scores, those of ``fit``.
+          y: their targets.
+          y_std: known std of their measurement error, as in ``predict_distribution``.
+          random_state: for the posterior predictive.
+
+        Raises:
+          ImportError: without the extra ``vebnn[arviz]``.
+        """
+        from vebnn.estimators.arviz import to_arviz
+
+        return to_arviz(snapshot(self), X, y, y_std, random_state)
 
     def _predicted(
         self,

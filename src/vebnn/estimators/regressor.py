@@ -246,6 +246,22 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         check_is_fitted(self)
         save(self, folder)
 
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model as a StableHLO program that predicts without the library.
+
+        The program maps any number of rows, in the units of ``fit`` and double precision, to mean,
+        aleatoric std and epistemic std, in the units of y and calibrated. Missing values are filled as
+        here, but without a warning.
+
+        Raises:
+          ValueError: if a target is a fraction or a count.
+          ImportError: without the extra ``vebnn[export]``.
+        """
+        from vebnn.estimators.export import export
+
+        check_is_fitted(self)
+        export(self, path)
+
     @classmethod
     def load(cls, folder: str | PathLike[str], **your_own: Any) -> Self:
         """Load a saved model; pass ``network=``, ``inference=``, … again if they were your own."""

@@ -38,6 +38,7 @@ WITH_EXAMPLES = [
     "docs/faq.md",
     "docs/image-data.md",
     "docs/mixture.md",
+    "docs/pipelines.md",
     "docs/plasticity-data.md",
     "docs/plots.md",
     "docs/relevance.md",

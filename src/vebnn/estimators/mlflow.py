@@ -24,7 +24,7 @@ import mlflow.pyfunc
 import pandas
 from mlflow.models import Model
 
-import vebnn.estimators as estimators
+import vebnn
 from vebnn.estimators.regressor import Regressor
 
 FLAVOR_NAME = "vebnn"
@@ -52,8 +52,6 @@ def save_model(
       pip_requirements: by default this version of vebnn.
       metadata: kept in the description.
     """
-    from vebnn import __version__
-
     if (kind := type(model).__name__) not in _KINDS:
         raise TypeError(f"The `model` must be one of {', '.join(_KINDS)}. Got {kind}.")
     folder = Path(path)
@@ -72,8 +70,8 @@ def save_model(
     mlflow.pyfunc.add_to_model(
         description, loader_module=__name__, data=_FOLDER, python_env=_ENVIRONMENT, estimator=kind
     )
-    description.add_flavor(FLAVOR_NAME, data=_FOLDER, estimator=kind, vebnn_version=__version__)
-    requirements = pip_requirements or [f"vebnn=={__version__}"]
+    description.add_flavor(FLAVOR_NAME, data=_FOLDER, estimator=kind, vebnn_version=vebnn.__version__)
+    requirements = pip_requirements or [f"vebnn=={vebnn.__version__}"]
     (folder / _REQUIREMENTS).write_text("\n".join(requirements) + "\n")
     environment = {
         "python": platform.python_version(),
@@ -131,5 +129,5 @@ def _load_pyfunc(path: str) -> _Frames:
 def _read(folder: Path, kind: str) -> Regressor:
     if kind not in _KINDS:
         raise ValueError(f"The estimator must be one of {', '.join(_KINDS)}. Got {kind!r}.")
-    found: Regressor = getattr(estimators, kind).load(folder)
+    found: Regressor = getattr(vebnn, kind).load(folder)
     return found

@@ -133,9 +133,12 @@ def _revive_gaps(model: Any, body: dict[str, Any]) -> Gaps | None:
     if "gaps" not in body:
         return Gaps(tuple(model.x_units_.centre.tolist()))
     medians, marked = (tuple(body["gaps"][name]) for name in Gaps._fields)
-    whole = all(type(at) is int and 0 <= at < len(medians) for at in marked)
-    if not whole or len(set(marked)) < len(marked) or model.in_shape_ != (len(medians),):
-        raise ValueError("missing values are of features that are not there")
+    numbers = all(isinstance(median, int | float) for median in medians)
+    fit = len(medians) + len(marked) == len(model.x_units_.scale) and {*marked} <= {
+        *range(len(medians))
+    }
+    if not (numbers and fit):
+        raise TypeError("missing values of features that are not there")
     return Gaps(tuple(map(float, medians)), marked)
 
 

@@ -4,6 +4,7 @@
 - :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
 - :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
 - :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
+- :mod:`vebnn.prediction.rows`: steps of predicted sequences, as rows.
 - :mod:`vebnn.prediction.crps`: a score of any of these distributions.
 """
 
@@ -12,6 +13,7 @@ from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.crps import crps
 from vebnn.prediction.prediction import Prediction, Spread, frame_columns
 from vebnn.prediction.rescaled import rescaled
+from vebnn.prediction.rows import steps_as_rows
 
 __all__ = [
     "BackTransformed",
@@ -23,4 +25,5 @@ __all__ = [
     "frame_columns",
     "in_user_units",
     "rescaled",
+    "steps_as_rows",
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.experimental
 import jax.numpy as jnp
 import numpy as np
 from jax import export as jax_export
@@ -18,10 +19,8 @@ from jax import export as jax_export
 from vebnn.core.types import Array
 from vebnn.serialization.files import write_bytes
 
-try:
-    from jax import enable_x64
-except ImportError:  # before JAX 0.8
-    from jax.experimental import enable_x64
+_X64: Any = jax if hasattr(jax, "enable_x64") else jax.experimental  # the latter before JAX 0.8
+enable_x64 = _X64.enable_x64
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 

@@ -40,6 +40,7 @@ WITH_EXAMPLES = [
     "docs/heavy-tails.md",
     "docs/image-data.md",
     "docs/mixture.md",
+    "docs/pipelines.md",
     "docs/plasticity-data.md",
     "docs/plots.md",
     "docs/relevance.md",

@@ -229,7 +229,7 @@ class VeBNNRegressor(Regressor):
     def _publish(self) -> None:
         super()._publish()
         names = getattr(self, "feature_names_in_", None)
-        self.relevance_: Relevance | None = relevance_of(self.fitted_, names)
+        self.relevance_: Relevance | None = relevance_of(self.fitted_, names, self.gaps_)
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
         if inference == "psghmc":

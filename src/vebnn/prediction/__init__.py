@@ -14,6 +14,7 @@ from vebnn.prediction.back_transformed import BackTransformed, in_user_units
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.crps import crps
 from vebnn.prediction.prediction import Prediction, Spread, frame_columns
+from vebnn.prediction.rescaled import rescaled
 from vebnn.prediction.rows import steps_as_rows
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "crps",
     "frame_columns",
     "in_user_units",
+    "rescaled",
     "steps_as_rows",
 ]

@@ -141,6 +141,7 @@ def print_result(
                 "relevance": tables.relevance_facts(model),
                 "advice": advice,
                 "kept_bytes": 0 if model.history is None else model.history.kept.num_bytes,
+                "degrees_of_freedom": tables.degrees_of_freedom(model.estimator),
                 "seconds": round(seconds, 1),
             }
         )

@@ -32,11 +32,12 @@ class PlainColumn(NumberColumn):
     """One input of an array: a number, as it is. Its range is a guess from mean and std."""
 
     range_known: ClassVar[bool] = False
+    knows_gaps: bool = False  # whether the estimator has learned what a gap means
 
     @classmethod
-    def around(cls, name: str, centre: float, scale: float) -> "PlainColumn":
+    def around(cls, name: str, centre: float, scale: float, knows_gaps: bool) -> "PlainColumn":
         """Return a column from the mean and std of its training values."""
-        return cls(name, centre - 2 * scale, centre + 2 * scale, centre, False, 0)
+        return cls(name, centre - 2 * scale, centre + 2 * scale, centre, False, 0, knows_gaps)
 
     @property
     def summary(self) -> str:
@@ -44,13 +45,13 @@ class PlainColumn(NumberColumn):
         return f"{self.median:g} ± {(self.high - self.low) / 4:g} (std)"
 
     def encode(self, series: pandas.Series) -> Encoded:
-        """Return the numbers; the estimator has not learned what a gap means."""
+        """Return the numbers; the estimator fills gaps itself."""
         numbers = to_numbers(series)
-        if (missing := np.isnan(numbers)).any():
+        if (missing := np.isnan(numbers)).any() and not self.knows_gaps:
             row = int(series.index[missing][0])
             raise TableError(
                 f"The column {self.name!r} is missing in {counted(int(missing.sum()), 'row')}, first "
-                f"in row {row + 1}, but the model knows no gaps. Fill them in, or delete these rows.",
+                f"in row {row + 1}, but had no gaps in training. Fill them in, or delete these rows.",
                 self.name,
                 row,
             )
@@ -91,9 +92,12 @@ class SavedEstimator:
         model = self.estimator
         units, num_inputs = model.x_units_, model.in_shape_[-1]
         names = getattr(model, "feature_names_in_", _numbered("x", num_inputs))
+        marked = () if model.gaps_ is None else model.gaps_.marked
         columns = tuple(
-            PlainColumn.around(str(name), float(centre), float(scale))
-            for name, centre, scale in zip(names, *units, strict=True)
+            PlainColumn.around(
+                str(names[at]), float(units.centre[at]), float(units.scale[at]), at in marked
+            )
+            for at in range(num_inputs)
         )
         if len(model.in_shape_) == 1:
             return TableEncoder(columns, self._targets, (), ())

@@ -16,6 +16,11 @@ from vebnn.prediction import Components, Prediction, Spread, in_user_units
 if TYPE_CHECKING:
     from vebnn.estimators.explanations import Explanation
 
+NO_KNOWN_ERRORS = (
+    'With heavy_tails=True or noise_covariance="full" there can be no `y_std`: its Gaussian errors, '
+    "each by itself, would change the kind of the noise. Leave out `y_std`, or these arguments."
+)
+
 
 class MeanAndStd(NamedTuple):
     """What ``predict(X, return_std=True)`` returns: a tuple of two arrays."""
@@ -132,8 +137,11 @@ class Predicting(ArrayChecks):
         """Return the raw prediction on the scale that is learned, which is y for real targets."""
         mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
         squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
+        freedom, correlation = self.fitted_.degrees_of_freedom, self.fitted_.noise_correlation
         known: Any = 0
         if y_std is not None:
+            if freedom is not None or correlation is not None:
+                raise ValueError(NO_KNOWN_ERRORS)
             std = known_std(y_std, mean.shape, np.isfinite(mean))
             near = inverse(centre, self.target_kinds_)
             known = transformed_std(near, std, self.target_kinds_) ** 2
@@ -145,6 +153,8 @@ class Predicting(ArrayChecks):
             target_names=self.target_names_,
             index=index,
             spread=self._spread(),
+            degrees_of_freedom=None if freedom is None else self._like_y(freedom),
+            noise_correlation=correlation,
         )
 
     def _spread(self) -> Spread | None:

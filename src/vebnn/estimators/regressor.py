@@ -113,7 +113,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
                 "random numbers. Got random_state=None; try random_state=0."
             )
         if calibrate is not None and calibrate is not False:
-            self._check_calibration("calibrate", calibrate)
+            self.check_calibration("calibrate", calibrate)
             if X_val is None:
                 raise ValueError(
                     f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
@@ -219,7 +219,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             the noise, and factors act on it, too.
         """
         check_is_fitted(self)
-        self._check_calibration("method", method)
+        self.check_calibration("method", method)
         _, y = self._rows(X_val, y_val, reset=False)
         raw = self._predict_transformed(*self._inputs(X_val), y_std)
         require_shape("y_val", y, raw.mean.shape[1:])
@@ -287,7 +287,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
-    def _check_calibration(self, name: str, method: Any) -> None:
+    def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""
         require_one_of(name, method, tuple(CALIBRATIONS))
 

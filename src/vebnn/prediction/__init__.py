@@ -2,6 +2,8 @@
 
 - :mod:`vebnn.prediction.prediction`: the moments, and questions to the distribution.
 - :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
+- :mod:`vebnn.prediction.heavy_tailed`: that of real targets with Student-t noise.
+- :mod:`vebnn.prediction.joint`: that of all outputs of a row together.
 - :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
 - :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
 - :mod:`vebnn.prediction.rows`: steps of predicted sequences, as rows.

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
 
-.PHONY: demo test test-slow test-matrix trust lint format docs bench clean
+.PHONY: demo test test-slow test-matrix trust lint format docs bench release clean
 
 demo: $(VENV)/.installed
 	$(BIN)/vebnn demo --out demo
@@ -37,8 +37,11 @@ docs: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-speed
 	$(BIN)/python -m benchmarks.speed
 
+release: $(VENV)/.installed
+	$(BIN)/python -m trust.release
+
 clean:
-	rm -rf $(VENV) demo site
+	rm -rf $(VENV) demo dist site
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "vebnn needs Python 3.11 or later; name one: make PYTHON=/path/to/python"; exit 2; }

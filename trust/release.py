@@ -40,7 +40,7 @@ def prove_versions() -> Promise:
     """Return whether all files state the same version."""
     stated = versions()
     agree = len(set(stated.values())) == 1
-    words = next(iter(stated.values())) if agree else str(stated)
+    words = next(iter(stated.values())) if agree else ", ".join(map(" ".join, stated.items()))
     return Promise("the version is the same in code, citation, recipe and changelog", words, agree)
 
 
@@ -59,7 +59,7 @@ def prove_readme(wheel: Path) -> Promise:
     about = message_from_bytes(metadata)
     lost = _RELATIVE.findall(about.get_payload())
     known = any(line.startswith("Source,") for line in about.get_all("Project-URL", []))
-    words = f"{len(lost)} relative links" + " until [project.urls] names the Source" * (not known)
+    words = f"{len(lost)} relative links" + " until pyproject.toml names the Source" * (not known)
     return Promise("links and pictures of the README work on PyPI", words, not lost if known else None)
 
 

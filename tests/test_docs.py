@@ -42,6 +42,7 @@ WITH_EXAMPLES = [
     "docs/plots.md",
     "docs/relevance.md",
     "docs/targets.md",
+    "docs/which-method.md",
     "docs/tutorials/tabular.md",
     "docs/tutorials/sequences.md",
     "docs/tutorials/custom-network.md",

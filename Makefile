@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
 
-.PHONY: demo test test-slow test-matrix trust lint format docs bench release clean
+.PHONY: demo test test-slow test-matrix trust lint format docs gallery bench release clean
 
 demo: $(VENV)/.installed
 	$(BIN)/vebnn demo --out demo
@@ -33,6 +33,9 @@ format: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
+
+gallery: $(VENV)/.installed-dev
+	$(BIN)/python examples/gallery
 
 bench: $(VENV)/.installed-speed
 	$(BIN)/python -m benchmarks.speed

@@ -67,7 +67,8 @@ def _figure(model: TableModel, one: FeatureSlice, at: int, scale: dict[str, Any]
     if not isinstance(one.column, CategoryColumn):
         x = np.asarray(one.places)  # dates are text, which Plotly reads
         bands = [figures.band(x, low, high, part, colour) for part, (low, high), colour in parts]
-        data = [_training_points(model, one.column, at), *bands[0], *bands[1], _mean_line(x, mean)]
+        dots = [_training_points(model, one.column, at)] if len(model.sample) else []
+        data = [*dots, *bands[0], *bands[1], _mean_line(x, mean)]
         return figures.figure(data, axis(name), scale)
     # Categories are drawn at 0, 1, …, each as a short step.
     x = np.arange(len(mean), dtype=float)

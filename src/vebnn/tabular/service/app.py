@@ -18,6 +18,7 @@ from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.service.access import UNAUTHORISED, RequireKey
 from vebnn.tabular.service.answers import PredictResponse, answer_csv, answer_json
 from vebnn.tabular.service.errors import add_handlers
@@ -61,8 +62,8 @@ def create_app(
       allow_hosts: names by which the service may be called, such as ``"*.example.org"``; none means
         all.
     """
-    for num_rows in WARM_ROWS:
-        model.predict(pandas.DataFrame([model.table_encoder.typical_row] * num_rows))
+    for rows in _rows_to_warm_up(model):
+        model.predict(rows)
     # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     add_handlers(app)
@@ -78,8 +79,15 @@ def create_app(
     return app
 
 
+def _rows_to_warm_up(model: TableModel) -> list[pandas.DataFrame]:
+    """Return rows whose predictions compile the programs of most requests."""
+    if isinstance(model.encoder, SequenceEncoder):
+        return [model.encoder.example_rows]
+    return [pandas.DataFrame([model.table_encoder.typical_row] * number) for number in WARM_ROWS]
+
+
 def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
-    page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
+    page = _page(model)
     facts = model.facts
     description = {
         "vebnn": vebnn.__version__,
@@ -92,6 +100,8 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
         "settings": {name: _setting(value) for name, value in model.settings.items()},
         "max_rows": max_rows,
     }
+    if isinstance(encoder := model.encoder, SequenceEncoder):
+        description |= {"sequence": encoder.by._asdict(), "example": encoder.example}
 
     # Functions without `async` would queue for a thread behind the predictions.
     @app.get("/", include_in_schema=False)
@@ -107,6 +117,16 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
     async def show_model() -> dict[str, Any]:
         """Describe the model: features with kinds and ranges, targets, scores and settings."""
         return description
+
+
+def _page(model: TableModel) -> str:
+    """Return the page of a model; that of sequences has the style of the other."""
+    assets = files("vebnn.tabular.service") / "assets"
+    page = (assets / "page.html").read_text("utf-8")
+    if not isinstance(model.encoder, SequenceEncoder):
+        return page
+    style = page[page.index("<style>") + len("<style>") : page.index("</style>")]
+    return (assets / "sequences.html").read_text("utf-8").replace("/* style of page.html */", style)
 
 
 def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
@@ -149,7 +169,7 @@ def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
 
 
 def _predict_json(model: TableModel, limits: Limits, body: bytes) -> Response:
-    asked = read_rows(body, model.table_encoder, limits)
+    asked = read_rows(body, model.encoder, limits)
     content = answer_json(model, asked.table, asked.level, asked.unknown)
     return Response(content, media_type=_JSON)
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.core.forks import refuse_after_fork
-from vebnn.core.groups import number_groups
+from vebnn.core.groups import labelled_groups, number_groups
 from vebnn.core.types import Dataset
 from vebnn.estimators.gaps import Gaps, refuse_gaps
 from vebnn.estimators.preprocessing import (
@@ -204,7 +204,7 @@ def has_weight(weight: np.ndarray) -> np.ndarray:
 
 
 def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the group of each row of positive weight; see :func:`vebnn.core.groups.number_groups`.
+    """Return the group of each row of positive weight; see :func:`vebnn.core.groups.labelled_groups`.
 
     Args:
       groups: the user's labels, one for each row, or None.
@@ -230,7 +230,7 @@ def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndar
             f"The `groups` must have a label for every row. Got {labels[row]} in row {row}; give it a "
             f"label of its own if it belongs to no group."
         )
-    found = number_groups(inputs, labels[counts])
+    found, _ = labelled_groups(inputs, labels[counts])
     if len(found) > 1 and not found.any():
         raise ValueError(
             f"The `groups` and repeated inputs must leave at least two groups, to train on one and "

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml
 
-.PHONY: demo test test-slow test-matrix trust lint format docs bench clean
+.PHONY: demo test test-slow test-matrix trust lint format docs gallery bench release clean
 
 demo: $(VENV)/.installed
 	$(BIN)/vebnn demo --out demo
@@ -34,11 +34,17 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/mkdocs build --strict
 
+gallery: $(VENV)/.installed-dev
+	$(BIN)/python examples/gallery
+
 bench: $(VENV)/.installed-speed
 	$(BIN)/python -m benchmarks.speed
 
+release: $(VENV)/.installed
+	$(BIN)/python -m trust.release
+
 clean:
-	rm -rf $(VENV) demo site
+	rm -rf $(VENV) demo dist site
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "vebnn needs Python 3.11 or later; name one: make PYTHON=/path/to/python"; exit 2; }

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trust.environments import Environment, pythons, run
+from trust.promises import Promise
 from trust.requirements import ROOT
+
+FIGURES = ["vebnn-demo.png", "vebnn-demo.svg"]
 
 
 class Packages(NamedTuple):
@@ -51,3 +54,18 @@ def run_demo(environment: Environment, folder: Path) -> list[str]:
     """Run ``vebnn demo`` in an environment; return the names of the files it writes."""
     run(environment.folder / "bin" / "vebnn", "demo", "--out", folder / "demo", cwd=folder)
     return sorted(path.name for path in (folder / "demo").iterdir())
+
+
+def prove_use(folder: Path, packages: Packages) -> tuple[list[Promise], dict[str, Any]]:
+    """Compare packages, install and use the wheel; return pip's report of the installation as well."""
+    files = contents(packages.wheel)
+    same = files == contents(packages.wheel_of_source)
+    alone, report = install_alone(folder, next(iter(pythons().values())), packages.wheel)
+    drawn = run_demo(alone, folder)
+    promises = [
+        Promise("wheel and source distribution hold the same files", f"{len(files)} files", same),
+        Promise(
+            "`vebnn demo` runs in an empty environment", f"wrote {', '.join(drawn)}", drawn == FIGURES
+        ),
+    ]
+    return promises, report

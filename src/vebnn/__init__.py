@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vebnn.prediction import Prediction
     from vebnn.training import Training
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ROOMS = ("prediction", "networks", "training", "inference", "estimators")  # the quickest first
 

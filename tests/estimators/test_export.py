@@ -68,6 +68,7 @@ def test_a_file_predicts_in_a_process_without_the_library(tmp_path) -> None:
         assert_same(found, model.predict_distribution(X[:number]))
 
 
+@pytest.mark.slow
 def test_every_strategy_and_kind() -> None:
     X, y = some_rows()
     both = np.column_stack([y, np.exp(y / 50)])
@@ -81,6 +82,7 @@ def test_every_strategy_and_kind() -> None:
         assert_same(called(model, X), model.predict_distribution(X))
 
 
+@pytest.mark.slow
 def test_sequences_and_images() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(12, 5, 2))

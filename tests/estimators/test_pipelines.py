@@ -1,5 +1,7 @@
 """Distributions from scikit-learn's compositions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import pytest
@@ -20,6 +22,7 @@ from sklearn.preprocessing import (
 
 from tests.support.settings import QUICK, quick, quick_joint
 from vebnn import VeBNNRegressor, predict_distribution
+from vebnn.estimators.transformed_targets import in_units_of_y
 from vebnn.prediction import crps
 
 pytestmark = [
@@ -191,6 +194,16 @@ def test_what_cannot_be_asked_gets_a_sentence(rows, through_logarithms) -> None:
         predict_distribution(through_logarithms, X, y_std=0.1)
     with pytest.raises(TypeError, match=r"an estimator of vebnn.*Got LinearRegression"):
         predict_distribution(make_pipeline(StandardScaler(), LinearRegression()).fit(X, y), X)
+
+
+def test_noise_that_is_no_independent_gaussian_needs_a_line(rows, of_logarithms) -> None:
+    X, y = rows
+    inner = replace(of_logarithms.predict_distribution(X[NEW]), degrees_of_freedom=np.array(5.0))
+    with pytest.raises(ValueError, match="the `transformer` must be linear"):
+        in_units_of_y(inner, FunctionTransformer(np.log, np.exp))
+    scaler = StandardScaler().fit(y[:, None])
+    p, z = in_units_of_y(inner, scaler), inner.quantile(0.99)
+    np.testing.assert_allclose(p.quantile(0.99), scaler.inverse_transform(z[:, None])[:, 0], rtol=1e-6)
 
 
 def test_searches_and_scores_work_in_pipelines(rows) -> None:

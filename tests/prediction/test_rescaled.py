@@ -1,5 +1,7 @@
 """Linear functions of a target."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from vebnn import Prediction
@@ -12,7 +14,9 @@ def test_outputs_and_modes_have_their_own_scale() -> None:
     parts = Components(mean, rng.uniform(1, 2, mean.shape), np.moveaxis(weight, -1, 1))
     p = Prediction(np.ones((3, 2)), np.full((3, 2), 4.0), np.full((3, 2), 9.0), lambda: parts)
     factor, shift = np.array([2.0, -10.0]), np.array([100.0, 0.0])
+    p = replace(p, noise_correlation=np.array([[1, 0.5], [0.5, 1]]))
     found = rescaled(p, factor, shift)
+    np.testing.assert_array_equal(found.noise_correlation, [[1, -0.5], [-0.5, 1]])
     np.testing.assert_array_equal(found.mean, [[102, -10]] * 3)
     np.testing.assert_array_equal(found.aleatoric_std, [[4, 20]] * 3)
     np.testing.assert_array_equal(found.epistemic_std, [[6, 30]] * 3)

@@ -57,7 +57,8 @@ def in_units_of_y(prediction: Prediction, transformer: Any) -> Prediction:
 
     Raises:
       ValueError: if the transformer mixes outputs, or falls or is not finite somewhere in the range of
-        the predictions, or if the prediction is that of a target that is not real.
+        the predictions; if the prediction is that of a target that is not real; or if noise with heavy
+        tails or correlations is transformed by a function that is not linear.
     """
     if isinstance(prediction.law, BackTransformed):
         raise ValueError(
@@ -76,6 +77,11 @@ def in_units_of_y(prediction: Prediction, transformer: Any) -> Prediction:
     if all(lines):
         parts = np.array(lines).T  # (2, outputs)
         return rescaled(prediction, *(part if prediction.mean.ndim > 1 else part[0] for part in parts))
+    if prediction.degrees_of_freedom is not None or prediction.noise_correlation is not None:
+        raise ValueError(
+            'With heavy_tails=True or noise_covariance="full", the `transformer` must be linear: '
+            "moments of other functions are those of independent Gaussians. Leave one of them out."
+        )
     smallest = (reach / REACH).min(0)
     kinds = [
         Increasing(

@@ -21,10 +21,15 @@ def rescaled(prediction: Prediction, factor: np.ndarray, shift: np.ndarray) -> P
         mean, variance, weight = prediction.components
         return Components(factor * mean + shift, factor**2 * variance, weight)
 
+    correlation = prediction.noise_correlation
+    if correlation is not None:
+        sides = np.sign(factor)  # of a falling function, correlations change their sign
+        correlation = correlation * sides[:, None] * sides
     return replace(
         prediction,
         mean=factor * prediction.mean + shift,
         aleatoric_variance=factor**2 * prediction.aleatoric_variance,
         epistemic_variance=factor**2 * prediction.epistemic_variance,
         load_components=load_components,
+        noise_correlation=correlation,
     )

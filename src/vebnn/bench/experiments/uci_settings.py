@@ -104,8 +104,8 @@ def find_forecaster(
         except ValueError as error:
             others = f"Baselines: {', '.join(BASELINES)}, or file.py:function."
             raise ValueError(f"{error} {others}") from None
-        settings = {"target_kind": target_kind, "groups": groups}
-        name, forecaster = method.name, partial(forecast, method, preset, **settings)
+        name = method.name
+        forecaster = partial(forecast, method, preset, target_kind=target_kind, groups=groups)
     return name, Calibrated(forecaster) if preset == "paper" else forecaster
 
 

@@ -91,7 +91,7 @@ def _run_here(
     from vebnn.tabular.service.server import run_here
 
     app = settings.app_of(loaded)
-    row = pandas.DataFrame([loaded.table_encoder.typical_row])
+    row = pandas.DataFrame([loaded.typical_row])
     seconds = median(timeit.repeat(lambda: loaded.predict(row), number=1, repeat=TIMED_REQUESTS))
     typer.echo(f"One row takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
     run_here(app, settings, listener)

@@ -95,7 +95,7 @@ def test_the_schema_describes_it(client: Client) -> None:
     schema = client.get("/openapi.json").json()
     described = schema["paths"]["/explain"]["post"]
     body = described["requestBody"]["content"]["application/json"]["schema"]
-    assert body["properties"]["rows"]["maxItems"] == 8
+    assert set(body["properties"]) == {"rows"}
     assert set(described["responses"]) == {"200", "400", "401", "413", "415", "422", "429"}
     assert "ExplainResponse" in json.dumps(described["responses"]["200"])
 

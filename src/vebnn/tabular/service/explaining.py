@@ -2,12 +2,12 @@
 
 import json
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import anyio
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, HTTPException, Request, Response
-from pydantic import BaseModel, FailFast, Field
+from pydantic import BaseModel
 
 from vebnn.estimators import Explanation
 from vebnn.estimators.explanations import OUTPUTS
@@ -16,17 +16,11 @@ from vebnn.tabular.service.access import UNAUTHORISED
 from vebnn.tabular.service.answers import predict_finite
 from vebnn.tabular.service.limits import BAD_REQUEST, BUSY, TOO_LARGE, Limits
 from vebnn.tabular.service.messages import INVALID, JSON, NOT_JSON, json_body, refusals, schema_of
-from vebnn.tabular.service.rows import Row, RowsRequest, read_rows
+from vebnn.tabular.service.rows import RowsRequest, read_rows
 
 # One row takes as long as thousands of predictions: few at a time, and few that wait.
 MOST_ROWS = 8
 MOST_WAITING = 16
-
-
-class ExplainRequest(RowsRequest):
-    """Rows to explain: every feature has a value, or null where it is missing."""
-
-    rows: Annotated[list[Row], Field(min_length=1, max_length=MOST_ROWS), FailFast()]
 
 
 class ExplainedOutput(BaseModel):
@@ -62,10 +56,10 @@ def add_explanations(app: FastAPI, model: TableModel, limits: Limits) -> None:
         "/explain",
         response_model=ExplainResponse,
         responses=refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE, NOT_JSON, BUSY) | INVALID,
-        openapi_extra=schema_of(ExplainRequest),
+        openapi_extra=schema_of(RowsRequest),
     )
     async def explain(request: Request) -> Response:
-        """Say what each feature adds to mean, noise and ignorance of rows given as for /predict."""
+        """Say what each feature adds to mean, noise and ignorance, of up to eight rows."""
         body = await json_body(request)
         if one_at_once.statistics().tasks_waiting >= MOST_WAITING:
             detail = "Too many explanations are waiting. Ask again in a second."
@@ -74,7 +68,7 @@ def add_explanations(app: FastAPI, model: TableModel, limits: Limits) -> None:
 
 
 def _explain(model: TableModel, limits: Limits, body: bytes) -> Response:
-    asked = read_rows(body, model.table_encoder, limits, ExplainRequest)
+    asked = read_rows(body, model.table_encoder, limits, RowsRequest)
     _, notices = predict_finite(model, asked.table)
     about = [*notices, *model.encoder.notices_of_unknown(asked.unknown)]
     return Response(answer(model.explain(asked.table), about), media_type=JSON)

@@ -76,14 +76,11 @@ Cell = Annotated[
 ]
 
 
-Row = dict[str, Cell]
-
-
 class RowsRequest(BaseModel):
     """Rows for the model: every feature has a value, or null where it is missing."""
 
     model_config = ConfigDict(extra="forbid")
-    rows: Annotated[list[Row], Field(min_length=1), FailFast()]
+    rows: Annotated[list[dict[str, Cell]], Field(min_length=1), FailFast()]
 
 
 class PredictRequest(RowsRequest):

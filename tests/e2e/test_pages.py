@@ -90,7 +90,7 @@ def test_report_in_dark_and_on_paper(browser: Browser, report: Path) -> None:
     page.wait_for_function(f"{ink} === 'rgb(236, 236, 234)'")
     # Nothing but tables is wider than a phone.
     page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    eventually(page, "document.documentElement.scrollWidth === 390")
     assert watched.complaints == []
     page.close()
 

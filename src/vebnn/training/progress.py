@@ -109,7 +109,7 @@ class _Bar:
         words = f"{stage} · {message}" if len(stage) + len(message) + 3 <= 34 else stage[:34]
         seconds = forecast.seconds_left
         left = f"≈ {duration(seconds)} left" if seconds else ""
-        shown = {"description": words, "completed": forecast.share, "left": left}
+        shown: dict[str, Any] = {"description": words, "completed": forecast.share, "left": left}
         self._bar.update(self._task, refresh=True, **shown)
 
     def close(self, finished: bool) -> None:

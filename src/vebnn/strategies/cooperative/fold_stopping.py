@@ -19,7 +19,7 @@ FEWEST_ROWS = 201
 
 def stopped_by_folds(rows: FitData) -> bool:
     """Tell whether fold networks decide how long the variance network is trained."""
-    return rows.num_folds > 1 and (rows.shapes.steps or len(rows.data.x) >= FEWEST_ROWS)
+    return rows.num_folds > 1 and (bool(rows.shapes.steps) or len(rows.data.x) >= FEWEST_ROWS)
 
 
 def best_epochs_of_folds(

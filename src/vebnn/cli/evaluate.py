@@ -30,7 +30,7 @@ def evaluate(
     rows = found.table
     num_trained, num_scored = int(found.trained.sum()), int(found.scored.sum())
     used = tables.training_use(loaded)
-    notices = [*rows.notices]
+    notices = [*rows.notices, *([] if found.known else loaded.facts.notices)]
     if num_trained:
         notices.append(
             f"{num_trained:,} of {len(rows):,} rows were {used}, and are left out."
@@ -49,7 +49,7 @@ def evaluate(
                 "trained_on": num_trained,
                 "scored": num_scored,
                 "related": int(found.related.sum()),
-                "fresh": found.fresh,
+                "fresh": found.fresh if found.known else None,
                 "scores": [score._asdict() for score in found.scores],
                 "calibration": tables.calibration_facts(loaded, level),
                 "r_hat": tables.r_hat_of(loaded.estimator),
@@ -59,5 +59,7 @@ def evaluate(
         return
     console = Console()
     tables.print_notices(console, notices)
-    title = f"On {num_scored:,} rows it {'was not' if found.fresh else 'WAS'} {used}"
+    title = f"On {num_scored:,} rows"
+    if found.known:
+        title += f" it {'was not' if found.fresh else 'WAS'} {used}"
     console.print(tables.score_table(title, found.scores, loaded.estimator))

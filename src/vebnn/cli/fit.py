@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
+    from vebnn.tabular.sequences.encoder import SequenceColumns
 
 
 def fit(
@@ -64,6 +65,17 @@ def fit(
             "--time", help="Column of dates or numbers: hold out the latest rows, not random ones."
         ),
     ] = None,
+    sequence: Annotated[
+        str | None,
+        typer.Option(help="Column whose equal values mark the rows of one sequence; needs --step."),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(help="Column of numbers or dates that orders the rows of each --sequence."),
+    ] = None,
+    step_as_input: Annotated[
+        bool, typer.Option("--step-as-input", help="Use the step column as an input, too.")
+    ] = False,
     y_std: ErrorColumns = None,
     weight: Annotated[
         str | None, typer.Option(help="Column that says how much each row counts in the training.")
@@ -107,7 +119,10 @@ def fit(
     saved as it is. With --hold-out 0 it is trained on all rows and has no
     score. With --calibrate, a fifth of the rows that are not held out is
     used only to correct the error bars. With --images, a column names files
-    in that folder, and the model learns from these images. Rows without a target are left out.
+    in that folder, and the model learns from these images. With --sequence
+    and --step, rows are steps of sequences: a prediction depends on the
+    steps before, and whole sequences are held out. Rows without a target
+    are left out, but remain steps of their sequence.
     Ctrl-C leaves a checkpoint in MODEL.checkpoint; rerun the same command
     with --resume to continue.
     """
@@ -116,30 +131,41 @@ def fit(
     from vebnn.tabular.images.folder import ImageFolder
     from vebnn.tabular.plan import plan_table
     from vebnn.tabular.saving import check_can_save
+    from vebnn.tabular.sequences.plan import plan_sequences
 
     started = time.perf_counter()
     console = Console(quiet=as_json)
     if images is None and not (image_column is None and image_size is None):
         raise ValueError("The --image-column and --image-size are for images. Add --images FOLDER.")
-    labels = [*(categorical or []), *(name for name in (group, image_column) if name)]
-    plan = plan_table(
-        read_table(data, labels),
-        target or [],
-        drop=drop or [],
-        categorical=categorical or [],
-        group=group,
-        group_as_input=group_as_input,
-        time=time_column,
-        y_std=y_std or [],
-        weight=weight,
-        max_categories=max_categories,
-        hold_out=hold_out,
-        seed=seed,
-        source=data.name,
-        calibrate=calibrate,
-        images=None if images is None else ImageFolder(images, image_column, image_size),
-        target_kinds=target_kind or [],
-    )
+    by = _columns_of_sequences(sequence, step, step_as_input=step_as_input)
+    if by is not None:
+        _refuse_beside_sequences(images=images, time=time_column, group_as_input=group_as_input)
+    labels = [*(categorical or []), *(name for name in (group, image_column, sequence) if name)]
+    frame = read_table(data, labels)
+    options: dict[str, Any] = {
+        "drop": drop or [],
+        "categorical": categorical or [],
+        "group": group,
+        "y_std": y_std or [],
+        "weight": weight,
+        "max_categories": max_categories,
+        "hold_out": hold_out,
+        "seed": seed,
+        "source": data.name,
+        "calibrate": calibrate,
+        "target_kinds": target_kind or [],
+    }
+    if by is not None:
+        plan = plan_sequences(frame, target or [], by, **options)
+    else:
+        plan = plan_table(
+            frame,
+            target or [],
+            group_as_input=group_as_input,
+            time=time_column,
+            images=None if images is None else ImageFolder(images, image_column, image_size),
+            **options,
+        )
     folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
     check_can_save(folder)
     checkpoint = CheckpointFolder(folder.with_name(f"{folder.name}.checkpoint"))
@@ -152,21 +178,24 @@ def fit(
     from vebnn.tabular.effort import lengths_of, new_estimator
 
     image_shape = None if images is None else plan.table.matrix.shape[1:]
+    shape: dict[str, Any] = {"image_shape": image_shape, "sequences": by is not None}
+    num_examples = plan.table.count_examples(plan.trained)
     estimator = new_estimator(
-        len(plan.trained),
+        num_examples,
         inference=inference,
         effort=effort,
-        image_shape=image_shape,
         rounds=rounds,
         time_budget=time_budget,
         target=plan.target,
         random_state=seed,
         verbose=int(not as_json),
         checkpoint=checkpoint,
+        **shape,
     )
     if dry_run:
-        network = estimator.network
-        lengths = lengths_of(len(plan.trained), inference, effort, network, image_shape)
+        lengths = lengths_of(num_examples, inference, effort, estimator.network, **shape)
+        if estimator.residuals == "cross_fit":
+            rounds = rounds or 1
         print_dry_run(console, plan, lengths, folder, rounds=rounds, as_json=as_json)
         return
     with _resumable(checkpoint):
@@ -175,6 +204,34 @@ def fit(
         checkpoint.delete()
     seconds = time.perf_counter() - started
     print_result(console, model, folder, data, images, seconds=seconds, as_json=as_json)
+
+
+def _columns_of_sequences(
+    sequence: str | None, step: str | None, *, step_as_input: bool
+) -> "SequenceColumns | None":
+    """Return the columns that make sequences of rows, or nothing for a table."""
+    from vebnn.tabular.sequences.encoder import SequenceColumns
+
+    if sequence is None and step is None and not step_as_input:
+        return None
+    if sequence is None or step is None:
+        raise ValueError(
+            "Sequences need --sequence COLUMN, whose equal values mark the rows of one sequence, and "
+            "--step COLUMN, which orders these rows. Got only one of them."
+        )
+    return SequenceColumns(sequence, step, step_as_input)
+
+
+def _refuse_beside_sequences(*, images: Path | None, time: str | None, group_as_input: bool) -> None:
+    if images is not None:
+        raise ValueError("Rows can be images or steps of sequences. Leave out --images or --sequence.")
+    if time is not None:
+        raise ValueError(
+            "The --time holds out the latest rows, but of sequences whole ones are held out. Leave it "
+            "out; the order of rows within a sequence is --step."
+        )
+    if group_as_input:
+        raise ValueError("The --group-as-input is for tables. Leave it out with --sequence.")
 
 
 @contextmanager

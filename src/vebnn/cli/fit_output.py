@@ -2,15 +2,17 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from vebnn.cli import tables
+from vebnn.tabular.errors import counted
 
 if TYPE_CHECKING:
     from vebnn.tabular.effort import Lengths
+    from vebnn.tabular.encoded import Encoder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
 
@@ -21,7 +23,10 @@ def print_plan(console: Console, plan: "TrainingPlan") -> None:
     """Print the division of the rows, the columns and the notices about them."""
     calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
     columns, groups = plan.encoder.columns, plan.groups
-    within = "" if groups.column is None else f" in {groups.count:,} groups of {groups.column}"
+    within = ""
+    if groups.column is not None or groups.noun != "group":
+        of = "" if groups.column is None else f" of {groups.column}"
+        within = f" in {counted(groups.count, groups.noun)}{of}"
     latest = "" if plan.time is None else f", the latest by {plan.time.column}"
     opening = (
         f"{len(plan.table):,} rows{within}: {len(plan.trained):,} to train on,{calibrated} "
@@ -65,7 +70,7 @@ def print_dry_run(
                 "time": None if plan.time is None else plan.time.column,
                 "y_std": plan.row_facts.y_std_columns,
                 "weight": plan.row_facts.weight_column,
-                **plan.encoder.describe(),
+                **_description(plan.encoder),
                 "notices": plan.notices,
                 "lengths": {name: str(one) for name, one in lengths._asdict().items()},
                 "rounds": rounds,
@@ -84,6 +89,11 @@ def print_dry_run(
     )
     where = f"Nothing was trained or written. Without --dry-run, the model would go to {folder}."
     console.print(Text(where), soft_wrap=True)
+
+
+def _description(encoder: "Encoder") -> dict[str, Any]:
+    """Return how columns are encoded, without rows of the table."""
+    return {name: value for name, value in encoder.describe().items() if name != "example"}
 
 
 def print_result(
@@ -122,7 +132,7 @@ def print_result(
                 "time": facts.time,
                 "y_std": facts.y_std,
                 "weight": facts.weight,
-                **model.encoder.describe(),
+                **_description(model.encoder),
                 "notices": facts.notices,
                 "scores": [score._asdict() for score in facts.scores],
                 "calibrated": facts.num_calibrated,
@@ -144,14 +154,13 @@ def print_result(
     if images is not None:
         rows += f" --images {shlex.quote(str(images))}"
         new, pool = "--images NEW", "--images CANDIDATES"
+    next_steps = [
+        f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
+        f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
+        f"Choose what to measure:     vebnn suggest {saved} {pool}",
+    ]
+    if model.encoder.what == "sequences":  # steps are not measured one by one
+        del next_steps[-1]
     console.print("What to do next", style="bold")
-    tables.print_notices(
-        console,
-        [
-            *advice,
-            f"See where it knows little:  vebnn report {saved} {rows} --out report.html",
-            f"Predict new rows:           vebnn predict {saved} {new} --out predictions.csv",
-            f"Choose what to measure:     vebnn suggest {saved} {pool}",
-        ],
-    )
+    tables.print_notices(console, [*advice, *next_steps])
     console.print(Text(f"The model is in {folder} ({seconds:.0f} s)."), soft_wrap=True)

@@ -53,9 +53,9 @@ def serve(
     describes the model, /openapi.json the service. Stop it with Ctrl-C.
     """
     from vebnn.tabular.images.encoder import ImageEncoder
-    from vebnn.tabular.saving import SavedTableModel
+    from vebnn.tabular.saving import open_saved
 
-    saved = SavedTableModel.open(model)
+    saved = open_saved(model)
     if isinstance(saved.encoder, ImageEncoder):
         raise ValueError(
             f"The model in {model} was trained on images, but the service takes tables only. Use vebnn "
@@ -88,12 +88,18 @@ def _run_here(
 ) -> None:
     import pandas
 
+    from vebnn.tabular.sequences.encoder import SequenceEncoder
     from vebnn.tabular.service.server import run_here
 
     app = settings.app_of(loaded)
-    row = pandas.DataFrame([loaded.typical_row])
-    seconds = median(timeit.repeat(lambda: loaded.predict(row), number=1, repeat=TIMED_REQUESTS))
-    typer.echo(f"One row takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
+    what = "row"
+    if isinstance(loaded.encoder, SequenceEncoder):
+        rows = loaded.encoder.example_rows
+        what = f"sequence of {len(rows):,} rows"
+    else:
+        rows = pandas.DataFrame([loaded.typical_row])
+    seconds = median(timeit.repeat(lambda: loaded.predict(rows), number=1, repeat=TIMED_REQUESTS))
+    typer.echo(f"One {what} takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
     run_here(app, settings, listener)
 
 

@@ -4,6 +4,7 @@
 - :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
 - :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
 - :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
+- :mod:`vebnn.prediction.rows`: steps of predicted sequences, as rows.
 - :mod:`vebnn.prediction.crps`: a score of any of these distributions.
 """
 
@@ -11,6 +12,7 @@ from vebnn.prediction.back_transformed import BackTransformed, in_user_units
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.crps import crps
 from vebnn.prediction.prediction import Prediction, Spread, frame_columns
+from vebnn.prediction.rows import steps_as_rows
 
 __all__ = [
     "BackTransformed",
@@ -21,4 +23,5 @@ __all__ = [
     "crps",
     "frame_columns",
     "in_user_units",
+    "steps_as_rows",
 ]

@@ -16,7 +16,7 @@ def percent(share: float, decimals: int = 0) -> str:
 
 def coverage_verdict(score: TargetScore) -> str:
     """Return ``"honest"`` if chance can explain the coverage, else ``"narrow"`` or ``"wide"``."""
-    error = np.sqrt(score.level * (1 - score.level) / score.num_rows)
+    error = np.sqrt(score.level * (1 - score.level) / score.num_independent)
     distance = (score.coverage - score.level) / error
     if abs(distance) <= _STANDARD_ERRORS:
         return "honest"

@@ -12,6 +12,7 @@ from vebnn.tabular.errors import TableError, quoted_list
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.reasons import explain_rows, reasons
 from vebnn.tabular.scores import columns_of
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 
 FOR_AN_OPTIMUM = ("expected_improvement", "confidence_bound")  # scores that depend on the mean
 
@@ -53,6 +54,11 @@ def suggest_rows(
     Raises:
       ValueError: if an argument is wrong, or if the model has no epistemic uncertainty.
     """
+    if isinstance(model.encoder, SequenceEncoder):
+        raise TableError(
+            "The steps of a sequence are not measured one by one, so none can be suggested. Predict "
+            "candidates with vebnn predict, and measure the sequences with the largest epistemic_std."
+        )
     if target is not None:
         options["output"] = target_position(model, target)
     pool = model.encode(frame)
@@ -86,6 +92,8 @@ def best_so_far(model: TableModel, goal: str = "minimise", *, target: str | None
     The best observation would be partly luck; see :func:`vebnn.acquisition.expected_improvement`.
     The goal is ``"minimise"`` or ``"maximise"``; the target must be given if there are several.
     """
+    if not len(model.sample):
+        raise TableError("The model keeps no training rows. Give the best target so far with --best.")
     rows = model.encoder.as_inputs(model.sample)
     means = columns_of(model.estimator.predict_distribution(rows).mean)
     means = means[:, target_position(model, target)]

@@ -18,6 +18,7 @@ class NumberColumn:
     """A column of numbers; a missing value becomes the median, and a second column marks it."""
 
     kind: ClassVar[str] = "number"
+    range_known: ClassVar[bool] = True  # whether low and high are those of the training values
     name: str
     low: float  # smallest training value
     high: float  # largest training value

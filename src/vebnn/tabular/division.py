@@ -26,6 +26,8 @@ class TableGroups:
     column: str | None  # the group column
     num_repeats: int  # rows with the inputs of another row
     kept: bool = True  # whether such rows stay together
+    noun: str = "group"  # what messages call a group
+    unit: str = "row"  # what messages call one of its members
 
     @property
     def count(self) -> int:
@@ -45,7 +47,8 @@ class TableGroups:
                 else "there are too few different inputs to hold some out, so the score is of repeats"
             )
             notices.append(
-                f"{counted(self.num_repeats, 'row')} have the inputs of another row; {rest}."
+                f"{counted(self.num_repeats, self.unit)} have the inputs of another {self.unit}; "
+                f"{rest}."
             )
         return notices
 
@@ -63,11 +66,17 @@ def find_groups(table: EncodedTable, column: str | None, *, fewest: int) -> Tabl
 
     Inputs are compared as the network would see them: without identifiers, targets and dropped columns.
     """
-    inputs = np.asarray(table.matrix)
+    labels = None if column is None else to_labels(table.frame[column])
+    return group_inputs(np.asarray(table.matrix), labels, column, fewest=fewest)
+
+
+def group_inputs(
+    inputs: np.ndarray, labels: np.ndarray | None, column: str | None, *, fewest: int
+) -> TableGroups:
+    """Find the examples that belong together, by their inputs and by their labels in a column."""
     same = number_groups(inputs)
     num_repeats = int(np.sum(np.bincount(same)[same] > 1))
-    if column is not None:
-        labels = to_labels(table.frame[column])
+    if labels is not None:
         return TableGroups(number_groups(inputs, labels), column, num_repeats)
     kept = bool(same.max() + 1 >= fewest)
     return TableGroups(same if kept else np.arange(len(same)), None, num_repeats, kept)
@@ -101,7 +110,7 @@ def divide(groups: TableGroups, hold_out: float, calibrate: str | None, seed: in
             groups.column,
         )
     order = np.random.default_rng(seed).permutation(groups.count)
-    return _divide(order, groups.of_rows, take_groups, hold_out, calibrate)
+    return _divide(order, groups.of_rows, take_groups, hold_out, calibrate, groups.unit)
 
 
 def divide_by_time(column: str, times: np.ndarray, hold_out: float, calibrate: str | None) -> Division:
@@ -135,6 +144,7 @@ def _divide(
     take: Callable[[np.ndarray, np.ndarray, int], np.ndarray],
     hold_out: float,
     calibrate: str | None,
+    unit: str = "row",
 ) -> Division:
     """Divide rows in whole groups, which are visited in an order.
 
@@ -144,18 +154,19 @@ def _divide(
       take: returns rows of groups, from an order, the groups of all rows, and a number of rows.
       hold_out: share of the rows for the score.
       calibrate: the method of calibration.
+      unit: what messages call a row.
     """
     num_rows = len(every)
     held_out = take(order, every, int(np.ceil(hold_out * num_rows)))
     # The scored rows are the same with and without calibration.
-    wanted = _num_calibrated(calibrate, num_rows - len(held_out))
+    wanted = _num_calibrated(calibrate, num_rows - len(held_out), unit)
     rest = order[~np.isin(order, every[held_out])]
     calibrated = take(rest, every, wanted)
     if wanted and len(calibrated) < _fewest(calibrate):
         raise TableError(
-            f"The calibration {calibrate!r} needs at least {_fewest(calibrate)} rows of its own. Got "
-            f"{counted(len(calibrated), 'row')}, because whole groups stay together; leave it out, or "
-            f"add rows."
+            f"The calibration {calibrate!r} needs at least {_fewest(calibrate)} {unit}s of its own. "
+            f"Got {counted(len(calibrated), unit)}, because whole groups stay together; leave it out, "
+            f"or add {unit}s."
         )
     trained = np.setdiff1d(np.arange(num_rows), np.concatenate([held_out, calibrated]))
     return Division(np.sort(held_out), np.sort(calibrated), trained)
@@ -165,15 +176,15 @@ def _fewest(calibrate: str | None) -> int:
     return rows_needed(DEFAULT_LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
 
 
-def _num_calibrated(calibrate: str | None, num_rows: int) -> int:
+def _num_calibrated(calibrate: str | None, num_rows: int, unit: str) -> int:
     if calibrate is None:
         return 0
     number, fewest = int(np.ceil(CALIBRATION_SHARE * num_rows)), _fewest(calibrate)
     enough = round((fewest - 1) / CALIBRATION_SHARE) + 1
     if num_rows < enough:
         raise TableError(
-            f"The calibration {calibrate!r} needs at least {fewest} rows of its own. Got "
-            f"{counted(number, 'row')}, a fifth of the {num_rows} that are not held out; leave it out, "
-            f"or add rows until these are {enough}."
+            f"The calibration {calibrate!r} needs at least {fewest} {unit}s of its own. Got "
+            f"{counted(number, unit)}, a fifth of the {num_rows} that are not held out; leave it out, "
+            f"or add {unit}s until these are {enough}."
         )
     return number

@@ -1,4 +1,4 @@
-"""How long to train: each engine's own settings, longer or shorter; and which network for images."""
+"""How long to train: each engine's settings, longer or shorter; networks for images and sequences."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from vebnn.estimators.images import ImageLengths
 from vebnn.inference import ENGINES, Engine
 from vebnn.networks import ResNet
 from vebnn.presets import default_mean_training, default_variance_training, stretched
+from vebnn.tabular.sequences import effort as of_sequences
 from vebnn.training import Training
 
 EFFORTS = {"quick": 0.25, "normal": 1.0, "thorough": 4.0}
@@ -27,15 +28,17 @@ def new_estimator(
     inference: str,
     effort: str,
     image_shape: tuple[int, ...] | None = None,
+    sequences: bool = False,
     **settings: Any,
 ) -> VeBNNRegressor:
     """Return an estimator with lengths for an effort; ``"normal"`` keeps the estimator's defaults.
 
     Args:
-      num_rows: number of training rows.
+      num_rows: number of training rows, or sequences.
       inference: name of the engine.
       effort: name of the effort.
       image_shape: height, width and channels, if rows are images. They get a residual network.
+      sequences: whether rows are steps of sequences. They get a recurrent network.
       **settings: other arguments of the estimator.
     """
     require_one_of("inference", inference, tuple(ENGINES))
@@ -43,9 +46,13 @@ def new_estimator(
     if image_shape is not None:
         rate = IMAGE_DROPOUT if ENGINES[inference].needs_dropout else 0.0
         settings["network"] = replace(IMAGE_NETWORKS[effort], dropout_rate=rate)
-    if effort == "normal":
+    if sequences:
+        settings["network"] = of_sequences.sequence_network(effort, ENGINES[inference])
+        settings |= {"residuals": of_sequences.RESIDUALS, "num_folds": of_sequences.NUM_FOLDS}
+    elif effort == "normal":
         return VeBNNRegressor(inference=inference, **settings)
-    lengths = lengths_of(num_rows, inference, effort, settings.get("network"), image_shape)
+    network = settings.get("network")
+    lengths = lengths_of(num_rows, inference, effort, network, image_shape, sequences)
     return VeBNNRegressor(**lengths._asdict(), **settings)
 
 
@@ -63,10 +70,14 @@ def lengths_of(
     effort: str,
     network: Any = None,
     image_shape: tuple[int, ...] | None = None,
+    sequences: bool = False,
 ) -> Lengths:
     """Return the lengths for an effort; the network matters for images alone."""
     kind, factor = ENGINES[inference], EFFORTS[effort]
-    if image_shape is None:
+    if sequences:
+        engine = of_sequences.sequence_engine(kind, num_rows)
+        trainings = of_sequences.sequence_trainings(num_rows)
+    elif image_shape is None:
         engine = kind.for_rows(num_rows)
         trainings = default_mean_training(num_rows), default_variance_training(num_rows)
     else:

@@ -23,6 +23,8 @@ class Encoder(ABC):
     column_kinds: ClassVar[dict[str, Any]]  # classes of columns, by the name of their kind
     sample_rows: ClassVar[int]  # most training rows that a model keeps
 
+    what: ClassVar[str] = "a table"  # what a model with this encoder is one of
+
     columns: tuple[Any, ...]  # those the model uses
     targets: tuple[str, ...]  # names of the columns to predict
     identifiers: tuple[str, ...]  # columns that only name a row; predictions keep them
@@ -35,6 +37,15 @@ class Encoder(ABC):
     def as_inputs(self, rows: np.ndarray) -> Any:
         """Return encoded rows, kept as an array, in the form that the estimator was fitted with."""
         return rows
+
+    def by_rows(self, estimator: Any) -> Any:
+        """Return an estimator that takes what :meth:`EncodedTable.take` returns, and predicts rows."""
+        return estimator
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the columns that a row must have to be predicted."""
+        return [column.name for column in self.columns]
 
     @property
     def label_names(self) -> list[str]:
@@ -89,8 +100,8 @@ class Encoder(ABC):
         }
 
     @classmethod
-    def from_description(cls, description: dict[str, Any]) -> Self:
-        """Return an encoder from the JSON of :meth:`describe`."""
+    def from_description(cls, description: dict[str, Any], **more: Any) -> Self:
+        """Return an encoder from the JSON of :meth:`describe`; ``more`` are fields of a subclass."""
         columns = []
         for one in description["columns"]:
             fields = {name: _as_tuple(value) for name, value in one.items()}
@@ -99,7 +110,7 @@ class Encoder(ABC):
             columns.append(kind(**fields))
         rest = {name: _as_tuple(description[name]) for name in ("targets", "identifiers", "ignored")}
         _check_types(rest, get_type_hints(cls))
-        return cls(tuple(columns), **rest)
+        return cls(tuple(columns), **rest, **more)
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,14 @@ class EncodedTable:
         """Return what the network sees of some rows, given by their positions or by a mask."""
         return self.matrix.iloc[rows] if hasattr(self.matrix, "iloc") else self.matrix[rows]
 
+    def count_examples(self, rows: np.ndarray) -> int:
+        """Return how many examples for the network some rows are, given by their positions."""
+        return len(rows)
+
+    def count_sequences(self, rows: np.ndarray) -> int:
+        """Return how many sequences some rows are steps of; 0 if they are single rows."""
+        return 0
+
     def with_targets(self) -> "EncodedTable":
         """Return the rows that have all targets, and a notice about the others."""
         names = self.encoder.targets
@@ -140,6 +159,10 @@ class EncodedTable:
     def input_fingerprints(self) -> np.ndarray:
         """Return the same of the inputs alone."""
         return fingerprints(_contents(self.matrix))
+
+    def settled(self, found: np.ndarray) -> np.ndarray:
+        """Return what holds for each row if it was found so: rows of a table are known one by one."""
+        return found
 
 
 def _contents(rows: Any) -> Iterable[bytes]:

@@ -121,6 +121,7 @@ def _read_feather(path: Path) -> pandas.DataFrame:
 
 def _read_npz(path: Path) -> pandas.DataFrame:
     columns: dict[str, np.ndarray] = {}
+    steps: dict[str, np.ndarray] = {}  # (sequences, time, columns)
     with np.load(path, allow_pickle=False) as arrays:
         for name, array in arrays.items():
             if array.dtype.names is not None:
@@ -128,20 +129,51 @@ def _read_npz(path: Path) -> pandas.DataFrame:
                     f"The array {quoted(name)} in {path} must hold numbers or text. Got records with "
                     f"the fields {quoted_list(array.dtype.names)}; save each as an array of its own."
                 )
-            if array.ndim == 1:
+            if array.ndim == 3:
+                steps[name] = array
+            elif array.ndim == 1:
                 columns[name] = array
             elif array.ndim == 2:
                 columns |= {f"{name}_{number}": column for number, column in enumerate(array.T)}
             else:
                 raise TableError(
-                    f"The array {quoted(name)} in {path} must have one axis or two. Got {array.ndim}."
+                    f"The array {quoted(name)} in {path} must have one to three axes. Got {array.ndim}."
                 )
+    if steps:
+        return _rows_of_steps(steps, columns, path)
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
         raise TableError(
             f"The arrays in {path} must have as many rows as each other. Got {sorted(lengths)}."
         )
     return pandas.DataFrame(columns)
+
+
+def _rows_of_steps(
+    steps: dict[str, np.ndarray], others: dict[str, np.ndarray], path: Path
+) -> pandas.DataFrame:
+    """Return a row for each step of padded sequences, with columns ``sequence`` and ``step``."""
+    if others:
+        raise TableError(
+            f"The arrays in {path} must all have three axes, (sequences, time, columns), or none. Got "
+            f"{quoted_list(others)} with fewer; give targets of sequences a last axis, y[..., None]."
+        )
+    shapes = {array.shape[:2] for array in steps.values()}
+    if len(shapes) > 1:
+        raise TableError(
+            f"The arrays in {path} must have the same sequences and steps. Got {sorted(shapes)}."
+        )
+    number, step = (part.ravel() for part in np.indices(shapes.pop()))
+    columns = {
+        f"{name}_{at}": array[..., at].ravel()
+        for name, array in steps.items()
+        for at in range(array.shape[2])
+    }
+    frame = pandas.DataFrame(columns)
+    empty = frame.isna().all(axis=1)  # the padding
+    frame.insert(0, "step", step)
+    frame.insert(0, "sequence", number)
+    return frame[~empty.to_numpy()]
 
 
 _READERS: dict[str, Callable[[Path, Collection[str]], pandas.DataFrame]] = {

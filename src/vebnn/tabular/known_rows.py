@@ -48,7 +48,7 @@ class KnownRows:
         for twin in np.intersect1d(self.trained_rows, self.held_out_rows):
             copies = np.flatnonzero(rows == twin)
             trained[copies[: np.count_nonzero(self.held_out_rows == twin)]] = False
-        return trained
+        return table.settled(trained)
 
     def is_related(self, table: EncodedTable, group_column: str | None) -> np.ndarray:
         """Return for each row whether it has the inputs or the group of a training row."""

@@ -45,7 +45,7 @@ class TrainingFacts:
     """Facts about the training, for reports."""
 
     source: str  # name of the file
-    num_rows: int
+    num_rows: int  # 0 if the model keeps no record of them
     num_trained: int
     num_held_out: int
     seed: int
@@ -79,9 +79,11 @@ class Evaluation:
     prediction: Prediction  # of the scored rows, or of all
     scores: tuple[TargetScore, ...]
 
+    known: bool = True  # whether the model knows which rows it was trained on
+
     @property
     def fresh(self) -> bool:
-        """Whether the scores are of rows the model was not trained on."""
+        """Whether the scores are of rows the model was not trained on, as far as it knows."""
         return not self.trained.all()
 
 
@@ -109,7 +111,8 @@ class TableModel:
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
-        estimator.fit(
+        by_rows = plan.encoder.by_rows(estimator)
+        by_rows.fit(
             inputs_of(trained),
             _as_target(observed[trained], names),
             groups=groups,
@@ -120,7 +123,7 @@ class TableModel:
                 _as_target(observed[calibrated], names),
                 plan.row_facts.y_std_of(calibrated),
             )
-            estimator.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
+            by_rows.calibrate(inputs_of(calibrated), targets, plan.calibrate, y_std=y_std)
         facts = tuple(
             TargetFacts(name, *(float(f(values)) for f in (np.min, np.max, np.mean, np.std)))
             for name, values in zip(names, observed[trained].T, strict=True)
@@ -128,9 +131,12 @@ class TableModel:
         scores: tuple[TargetScore, ...] = ()
         if len(held_out):
             y_std = plan.row_facts.y_std_of(held_out)
-            prediction = estimator.predict_distribution(inputs_of(held_out), y_std=y_std)
+            prediction = by_rows.predict_distribution(inputs_of(held_out), y_std=y_std)
             means = tuple(one.mean for one in facts)
-            scores = score_targets(prediction, observed[held_out], names, means)
+            num_sequences = plan.table.count_sequences(held_out)
+            scores = score_targets(
+                prediction, observed[held_out], names, means, num_sequences=num_sequences
+            )
         places = np.linspace(0, len(trained) - 1, plan.encoder.sample_rows)
         some = trained[np.unique(places.round().astype(int))]
         return cls(
@@ -165,16 +171,19 @@ class TableModel:
 
     @property
     def table_encoder(self) -> TableEncoder:
-        """The encoder, where only columns of numbers and categories make sense."""
+        """The encoder, where only single rows of columns make sense."""
         if not isinstance(self.encoder, TableEncoder):
-            raise TableError("The model is one of images, which have no columns of numbers.")
+            raise TableError(f"This needs a model of a table. Got one of {self.encoder.what}.")
         return self.encoder
+
+    @property
+    def _by_rows(self) -> Any:
+        return self.encoder.by_rows(self.estimator)
 
     @property
     def inputs_of_columns(self) -> dict[str, list[int]]:
         """The numbers of the network's inputs that each column has become."""
-        numbers, columns = count(), self.table_encoder.columns
-        return {one.name: [next(numbers) for _ in one.encoded_names] for one in columns}
+        return _inputs_of(self.table_encoder.columns)
 
     @cached_property
     def typical_row(self) -> dict[str, Any]:
@@ -187,7 +196,7 @@ class TableModel:
         of_inputs: Relevance | None = getattr(self.estimator, "relevance_", None)
         if of_inputs is None:
             return None
-        return of_inputs.combined(self.inputs_of_columns)
+        return of_inputs.combined(_inputs_of(self.encoder.columns))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -209,7 +218,7 @@ class TableModel:
         """
         table = self.encode(rows)
         known = read_y_std(table.frame, y_std, self.targets) if y_std else None
-        prediction = self.estimator.predict_distribution(table.matrix, y_std=known)
+        prediction = self._by_rows.predict_distribution(table.matrix, y_std=known)
         unmixed = (UNMIXED,) if prediction.spread == "ensemble" else ()
         return TablePrediction(prediction, (*table.notices, *unmixed))
 
@@ -269,12 +278,16 @@ class TableModel:
         related = self.known_rows.is_related(table, self.facts.group)
         scored = np.ones_like(trained) if trained.all() else ~trained
         predicted = np.ones_like(trained) if predict_all else scored
-        prediction = self.estimator.predict_distribution(
+        prediction = self._by_rows.predict_distribution(
             table.take(predicted), y_std=None if known is None else known[predicted]
         )
         observed, means = table.observed[predicted], tuple(one.mean for one in self.facts.targets)
-        scores = score_targets(prediction, observed, self.targets, means, level, scored[predicted])
-        return Evaluation(table, trained, related, scored, prediction, scores)
+        num_sequences = table.count_sequences(scored)
+        scores = score_targets(
+            prediction, observed, self.targets, means, level, scored[predicted], num_sequences
+        )
+        known_rows = self.facts.num_rows > 0
+        return Evaluation(table, trained, related, scored, prediction, scores, known_rows)
 
     def save(self, folder: str | Path) -> None:
         """Save to a folder; see :mod:`vebnn.tabular.saving`."""
@@ -285,9 +298,14 @@ class TableModel:
     @classmethod
     def load(cls, folder: str | Path) -> "TableModel":
         """Load a saved model; nothing in its files is executed."""
-        from vebnn.tabular.saving import SavedTableModel
+        from vebnn.tabular.saving import open_saved
 
-        return SavedTableModel.open(folder).load()
+        return open_saved(folder).load()
+
+
+def _inputs_of(columns: Sequence[Any]) -> dict[str, list[int]]:
+    numbers = count()
+    return {one.name: [next(numbers) for _ in one.encoded_names] for one in columns}
 
 
 def _as_target(observed: np.ndarray, targets: tuple[str, ...]) -> Any:

@@ -115,11 +115,7 @@ def plan_table(
     Raises:
       TableError: about everything that keeps the table from being used as it is.
     """
-    require_number("hold_out", hold_out, 0, 0.9, "[]")
-    require_whole("seed", seed, 0)
-    require_whole("max_categories", max_categories, 1)
-    if calibrate is not None:
-        require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
+    check_options(hold_out, seed, max_categories, calibrate)
     kinds = require_kinds(target_kinds, targets)
     named = {"group": group, "time": time, "weight": weight}
     used = {name: [column] for name, column in named.items() if column is not None}
@@ -184,7 +180,7 @@ def plan_table(
         table = encoder.encode(frame)
     else:
         about_columns += table.notices  # about sizes, which are those of all images
-    _refuse_constant(targets, table.observed[trained])
+    refuse_constant(targets, table.observed[trained])
     notices += *about_columns, *groups.notices(as_input=as_input), *facts.notices(targets)
     notices += () if order is None else tuple(order.notices(division))
     notices += tuple(proposals(table.observed[trained], targets, kinds))
@@ -204,7 +200,17 @@ def plan_table(
     )
 
 
-def _refuse_constant(targets: Sequence[str], observed: np.ndarray) -> None:
+def check_options(hold_out: float, seed: int, max_categories: int, calibrate: str | None) -> None:
+    """Refuse impossible values of the options that every plan has."""
+    require_number("hold_out", hold_out, 0, 0.9, "[]")
+    require_whole("seed", seed, 0)
+    require_whole("max_categories", max_categories, 1)
+    if calibrate is not None:
+        require_one_of("calibrate", calibrate, tuple(CALIBRATIONS))
+
+
+def refuse_constant(targets: Sequence[str], observed: np.ndarray) -> None:
+    """Refuse a target that is the same in all training rows."""
     problems = Problems()
     for name, values in zip(targets, observed.T, strict=True):
         if np.ptp(values) == 0:

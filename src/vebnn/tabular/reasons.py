@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pandas
 
 from vebnn.estimators import Explanation
-from vebnn.tabular.images.encoder import ImageEncoder
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.model import TableModel
 
 
 def explain_rows(model: TableModel, frame: pandas.DataFrame) -> Explanation | None:
-    """Return the explanation of some rows; None for images, which have no columns to explain."""
-    return None if isinstance(model.encoder, ImageEncoder) else model.explain(frame)
+    """Return the explanation of some rows; None for images and for steps of sequences."""
+    return model.explain(frame) if isinstance(model.encoder, TableEncoder) else None
 
 
 def reasons(

@@ -19,9 +19,13 @@ from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_table
 from vebnn.tabular.images.encoder import ImageColumn, ImageEncoder
 from vebnn.tabular.images.folder import ImageFolder
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 
 if TYPE_CHECKING:
+    import pandas
+
     from vebnn.tabular.model import TableModel
+    from vebnn.tabular.saved_estimator import SavedEstimator
 
 _NAMES = TABLE.names | MODEL.names
 _SAMPLE = ("sample", "sample_observed")
@@ -68,8 +72,10 @@ class SavedTableModel:
         """How rows become what the network sees."""
         with understanding(self.folder):
             description = self.body["encoder"]
-            of_images = description["columns"][0]["kind"] == ImageColumn.kind
-            return (ImageEncoder if of_images else TableEncoder).from_description(description)
+            if description["columns"][0]["kind"] == ImageColumn.kind:
+                return ImageEncoder.from_description(description)
+            of_sequences = "sequence" in description
+            return (SequenceEncoder if of_sequences else TableEncoder).from_description(description)
 
     @property
     def label_names(self) -> list[str]:
@@ -77,6 +83,10 @@ class SavedTableModel:
         with understanding(self.folder):
             group = self.body["facts"].get("group")
             return self.encoder.label_names + ([] if group is None else [group])
+
+    def with_names(self, frame: "pandas.DataFrame") -> "pandas.DataFrame":
+        """Return a table with the names that the model knows, which are its own."""
+        return frame
 
     def load(self) -> "TableModel":
         """Read the estimator, too, and return the whole model."""
@@ -104,6 +114,15 @@ class SavedTableModel:
             return TableModel(self.encoder, estimator, TrainingFacts(**facts), known, **sample)
 
 
+def open_saved(path: str | Path) -> "SavedTableModel | SavedEstimator":
+    """Open a model of a table, or an estimator that was saved from Python."""
+    if (Path(path) / "table.json").exists() or not (Path(path) / "model.json").exists():
+        return SavedTableModel.open(path)
+    from vebnn.tabular.saved_estimator import SavedEstimator
+
+    return SavedEstimator(SavedFolder(path))
+
+
 def load_model_and_rows(
     folder: Path, data: Path | None, images: Path | None = None
 ) -> "tuple[TableModel, EncodedTable]":
@@ -114,7 +133,7 @@ def load_model_and_rows(
       data: a file of rows; without one, all files in the folder of images.
       images: the folder of images, for a model of images.
     """
-    saved = SavedTableModel.open(folder)
+    saved = open_saved(folder)
     encoder = saved.encoder
     if isinstance(encoder, ImageEncoder):
         if images is None:
@@ -127,5 +146,6 @@ def load_model_and_rows(
         raise TableError(f"The model in {folder} was trained on a table. Leave out --images.")
     if data is None:
         raise TableError(f"The model in {folder} needs a file of rows. Name it after the model.")
-    rows = encoder.encode(read_table(data, saved.label_names))
+    frame = saved.with_names(read_table(data, saved.label_names))
+    rows = encoder.encode(frame)
     return saved.load(), rows

@@ -24,6 +24,12 @@ class TargetScore(NamedTuple):
     epistemic_std: float  # median over rows
     below_zero: float = 0.0  # share of the intervals that reach below 0
     crps: float | None = None  # continuous ranked probability score; None in older models
+    num_sequences: int = 0  # that the rows are steps of; 0 if they are single rows
+
+    @property
+    def num_independent(self) -> int:
+        """How many of the rows chance treats apart: errors within a sequence are alike."""
+        return self.num_sequences or self.num_rows
 
 
 def columns_of(values: np.ndarray) -> np.ndarray:
@@ -38,11 +44,12 @@ def score_targets(
     means: tuple[float, ...],
     level: float = DEFAULT_LEVEL,
     rows: np.ndarray | slice = slice(None),
+    num_sequences: int = 0,
 ) -> tuple[TargetScore, ...]:
     """Compare predictions with observations, ``(rows, targets)``.
 
     The means are those of the targets in the training rows; ``rows`` are the rows to score, as an index
-    or a mask.
+    or a mask; ``num_sequences`` is how many sequences these are steps of.
     """
     y = observed.reshape(prediction.mean.shape)
     of_rows = prediction.log_prob(y), crps(prediction, y)
@@ -63,6 +70,7 @@ def score_targets(
             epistemic_std=float(np.median(epistemic[:, at])),
             below_zero=float(np.mean(lower[:, at] < 0)),
             crps=float(np.mean(distance[:, at])),
+            num_sequences=num_sequences,
         )
         for at, (name, y) in enumerate(zip(targets, observed[rows].T, strict=True))
     )

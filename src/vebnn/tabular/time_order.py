@@ -20,8 +20,8 @@ class TimeOrder(NamedTuple):
     dates: bool
 
     @classmethod
-    def read(cls, frame: pandas.DataFrame, column: str) -> "TimeOrder":
-        """Read a column of dates or numbers, without gaps."""
+    def read(cls, frame: pandas.DataFrame, column: str, *, role: str = "time") -> "TimeOrder":
+        """Read a column of dates or numbers, without gaps; errors name its role."""
         series = frame[column]
         number = types.is_numeric_dtype(series.dtype)
         form = None if number else find_form(series, to_labels(series))
@@ -29,8 +29,8 @@ class TimeOrder(NamedTuple):
         if (missing := np.isnan(times)).any():
             row = int(frame.index[missing][0])
             raise TableError(
-                f"The time {column!r} is missing in {counted(int(missing.sum()), 'row')}, first in row "
-                f"{row + 1}. Fill it in, or delete these rows.",
+                f"The {role} {column!r} is missing in {counted(int(missing.sum()), 'row')}, first in "
+                f"row {row + 1}. Fill it in, or delete these rows.",
                 column,
                 row,
             )

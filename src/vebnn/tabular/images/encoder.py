@@ -46,6 +46,7 @@ class ImageEncoder(Encoder):
 
     column_kinds: ClassVar = {ImageColumn.kind: ImageColumn}
     sample_rows: ClassVar = 100
+    what: ClassVar = "images"
 
     columns: tuple[ImageColumn]
     folder: Path = field(default=Path(), compare=False)  # of the files; where it is may change

@@ -123,7 +123,8 @@ def reliability(findings: Findings, target: TargetFindings) -> Figure:
     distance = np.abs(target.error[rows])
     levels = np.arange(0.05, 1, 0.05)
     found = [float(np.mean(distance <= special.ndtri((1 + level) / 2))) for level in levels]
-    low, high = (stats.binom.ppf(q, len(rows), levels) / len(rows) for q in (0.025, 0.975))
+    number = target.score.num_independent
+    low, high = (stats.binom.ppf(q, number, levels) / number for q in (0.025, 0.975))
     percent: dict[str, Any] = {"tickformat": ".0%", "range": [0, 1]}
     curve = line(levels, found, "found", "$ink", width=2) | {
         "mode": "lines+markers",

@@ -8,10 +8,12 @@ import pandas
 from vebnn.tabular.columns import CategoryColumn, NumberColumn
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import quoted
 from vebnn.tabular.images.encoder import ImageEncoder
 from vebnn.tabular.model import UNMIXED, Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.values import MISSING, to_numbers
 
 TAILS = np.array([0.025, 0.975])  # of 95 % intervals
@@ -70,6 +72,16 @@ class Findings:
         return isinstance(self.model.encoder, ImageEncoder)
 
     @property
+    def of_sequences(self) -> bool:
+        """Whether the rows are steps of sequences."""
+        return isinstance(self.model.encoder, SequenceEncoder)
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether every row is an example of its own, with columns."""
+        return isinstance(self.model.encoder, TableEncoder)
+
+    @property
     def identifier(self) -> str | None:
         """The first column that names a row, if the table has one."""
         return next((one for one in self.model.encoder.identifiers if one in self.frame.columns), None)
@@ -105,7 +117,7 @@ def unusual_values(findings: Findings, row: int) -> list[str]:
     reasons = []
     for column in findings.model.encoder.columns:
         value = findings.frame[column.name].iloc[row : row + 1]
-        if isinstance(column, NumberColumn):
+        if isinstance(column, NumberColumn) and column.range_known:
             reasons += _beyond(column, to_numbers(value)[0], "below", "above")
         elif isinstance(column, DateColumn):
             reasons += _beyond(column, column.to_days(value)[0], "before", "after")

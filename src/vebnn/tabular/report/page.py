@@ -16,11 +16,13 @@ from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
+from vebnn.tabular.report.cells import cell, reading_cell
 from vebnn.tabular.report.effects import MOST_EFFECTS, NUM_ROWS, effect_figures, effects_of
 from vebnn.tabular.report.explanation import least_known
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
 from vebnn.tabular.report.gallery import gallery
 from vebnn.tabular.report.relevance import MOST_COLUMNS_DRAWN, relevance_figure
+from vebnn.tabular.report.sequences import sequence_figures, sequence_table
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
 
@@ -84,9 +86,10 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         drawn.append(figure)
         return len(drawn) - 1
 
-    effects = [] if findings.of_images else effects_of(model)
-    # The same question, put to images and to rows of a table.
-    show = gallery if findings.of_images else _row_table
+    effects = effects_of(model) if findings.of_rows else []
+    # The same question, put to images, sequences and rows of a table.
+    show: Any = gallery if findings.of_images else sequence_table
+    show = _row_table if findings.of_rows else show
     targets = [
         {
             "name": target.name,
@@ -100,6 +103,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
             "least_known": show(findings, target, target.epistemic_std),
             "noisiest": show(findings, target, target.aleatoric_std),
             "explanation": _explanation(findings, target, add),
+            "sequences": [add(one) for one in sequence_figures(findings, target)],
         }
         for at, target in enumerate(findings.targets)
     ]
@@ -111,6 +115,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "data_name": findings.data_name,
         "evaluation": findings.evaluation,
         "of_images": findings.of_images,
+        "of_sequences": findings.of_sequences,
         "columns": model.encoder.columns,
         "effects": {}
         if relevance is None
@@ -137,7 +142,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
 def _explanation(
     findings: Findings, target: TargetFindings, add: Callable[[figures.Figure], int]
 ) -> dict[str, Any] | None:
-    """Return why the model knows little about some rows; None for images."""
+    """Return why the model knows little about some rows; None for images and sequences."""
     found = least_known(findings, target)
     return None if found is None else {"reasons": found.reasons, "figure": add(found.figure())}
 
@@ -164,22 +169,13 @@ def _row_table(findings: Findings, target: TargetFindings, by: np.ndarray) -> di
     for row in map(int, np.argsort(-by, kind="stable")[:ROWS_SHOWN]):
         advice = reading(target.aleatoric_std[row], target.epistemic_std[row])
         why = "; ".join(unusual_values(findings, row))
-        cells = [_cell(findings.row_numbers[row]), *(_cell(frame[name].iloc[row]) for name in kept)]
-        cells += [_cell(float(values[row])) for values in numbers.values()]
-        cells.append({"text": advice, "sort": advice, "why": why, "kind": "reading", "optional": False})
+        cells = [cell(findings.row_numbers[row]), *(cell(frame[name].iloc[row]) for name in kept)]
+        cells += [cell(float(values[row])) for values in numbers.values()]
+        cells.append(reading_cell(advice, why))
         for name, kind in kinds.items():
-            cell = _cell(frame[name].iloc[row], name not in printed)
-            if kind == DateColumn.kind and cell["kind"] == "text":
-                cell["kind"] = kind  # it stays on one line
-            cells.append(cell)
+            one = cell(frame[name].iloc[row], name not in printed)
+            if kind == DateColumn.kind and one["kind"] == "text":
+                one["kind"] = kind  # it stays on one line
+            cells.append(one)
         rows.append(cells)
     return {"header": ["row", *kept, *numbers, "reading", *kinds], "rows": rows}
-
-
-def _cell(value: Any, optional: bool = False) -> dict[str, Any]:
-    plain: dict[str, Any] = {"optional": optional}
-    if pandas.isna(value):
-        return plain | {"text": "missing", "sort": "", "kind": "missing"}
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_):
-        return plain | {"text": number(float(value)), "sort": float(value), "kind": "number"}
-    return plain | {"text": str(value), "sort": str(value), "kind": "text"}

@@ -24,14 +24,16 @@ def summarise(findings: Findings, target: TargetFindings) -> tuple[str, str, str
 
 def _errors(findings: Findings, target: TargetFindings) -> str:
     score = target.score
-    rows = "it had not seen" if findings.evaluation.fresh else "it was trained on, which flatters it"
+    rows = " it had not seen" if findings.evaluation.fresh else " it was trained on, which flatters it"
+    if not findings.evaluation.known:
+        rows = ""
     verdict = {
         "honest": "within what chance allows",
         "narrow": "which is too few: the ranges are too narrow",
         "wide": "which is more than promised: the ranges are cautious",
     }[coverage_verdict(score)]
     return (
-        f"On {score.num_rows:,} rows {rows}, predictions of {target.name} are typically off by "
+        f"On {score.num_rows:,} rows{rows}, predictions of {target.name} are typically off by "
         f"{number(score.rmse)}, where always predicting the mean would be off by "
         f"{number(score.baseline_rmse)}; the {percent(score.level)} ranges hold "
         f"{percent(score.coverage)} of the measured values, {verdict}."

@@ -13,6 +13,7 @@ from vebnn.tabular.columns import NumberColumn
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.scores import columns_of
+from vebnn.tabular.sequences.encoder import EncodedSequences
 
 # Between two pieces, Python's global lock is free for /health.
 _ROWS_PER_PIECE = 200
@@ -63,6 +64,12 @@ def predict_finite(model: TableModel, table: pandas.DataFrame) -> tuple[Predicti
         finite = np.isfinite(columns_of(prediction.mean)) & np.isfinite(columns_of(prediction.std))
     if not finite.all():
         row = int(np.argmin(finite.all(1)))
+        if isinstance(encoded, EncodedSequences):
+            raise TableError(
+                f"The sequences must stay near the training range: the prediction of row {row + 1} "
+                f"overflows.",
+                row=row,
+            )
         far = {
             column: abs(value - column.median) / (column.high - column.low or 1.0)
             for column in model.encoder.columns

@@ -1,6 +1,6 @@
 """The HTTP service: rows in, mean and both uncertainties out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
@@ -15,8 +15,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 import vebnn
 from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.date_column import DateColumn
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
+from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.service.access import UNAUTHORISED, RequireKey
 from vebnn.tabular.service.answers import PredictResponse, answer_csv, answer_json
 from vebnn.tabular.service.errors import add_handlers
@@ -59,10 +61,11 @@ def create_app(
       allow_hosts: names by which the service may be called, such as ``"*.example.org"``; none means
         all.
     """
-    typical = pandas.DataFrame([model.typical_row])
-    for num_rows in WARM_ROWS:
-        model.predict(typical.loc[[0] * num_rows])
-    model.explain(typical)
+    for rows in _rows_to_warm_up(model):
+        model.predict(rows)
+    of_rows = isinstance(model.encoder, TableEncoder)
+    if of_rows:
+        model.explain(pandas.DataFrame([model.typical_row]))
     # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     add_handlers(app)
@@ -75,17 +78,26 @@ def create_app(
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=allow_hosts, www_redirect=False)
     _add_descriptions(app, model, max_rows)
     _add_predictions(app, model, limits)
-    add_explanations(app, model, limits)
+    if of_rows:
+        add_explanations(app, model, limits)
     return app
 
 
+def _rows_to_warm_up(model: TableModel) -> list[pandas.DataFrame]:
+    """Return rows whose predictions compile the programs of most requests."""
+    if isinstance(model.encoder, SequenceEncoder):
+        return [model.encoder.example_rows]
+    return [pandas.DataFrame([model.typical_row] * number) for number in WARM_ROWS]
+
+
 def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
-    page = (files("vebnn.tabular.service") / "assets" / "page.html").read_text("utf-8")
+    page = _page(model)
     facts = model.facts
+    typical = model.typical_row if isinstance(model.encoder, TableEncoder) else {}
     description = {
         "vebnn": vebnn.__version__,
         "estimator": type(model.estimator).__name__,
-        "features": [_feature(column, model.typical_row) for column in model.table_encoder.columns],
+        "features": [_feature(column, typical.get(column.name)) for column in model.encoder.columns],
         "targets": [one._asdict() for one in facts.targets],
         "scores": [one._asdict() for one in facts.scores],
         "trained_rows": facts.num_trained,
@@ -93,6 +105,8 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
         "settings": {name: _setting(value) for name, value in model.settings.items()},
         "max_rows": max_rows,
     }
+    if isinstance(encoder := model.encoder, SequenceEncoder):
+        description |= {"sequence": encoder.by._asdict(), "example": encoder.example}
 
     # Functions without `async` would queue for a thread behind the predictions.
     @app.get("/", include_in_schema=False)
@@ -108,6 +122,16 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
     async def show_model() -> dict[str, Any]:
         """Describe the model: features with kinds and ranges, targets, scores and settings."""
         return description
+
+
+def _page(model: TableModel) -> str:
+    """Return the page of a model; that of sequences has the style of the other."""
+    assets = files("vebnn.tabular.service") / "assets"
+    page = (assets / "page.html").read_text("utf-8")
+    if not isinstance(model.encoder, SequenceEncoder):
+        return page
+    style = page[page.index("<style>") + len("<style>") : page.index("</style>")]
+    return (assets / "sequences.html").read_text("utf-8").replace("/* style of page.html */", style)
 
 
 def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
@@ -143,7 +167,7 @@ def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
 
 
 def _predict_json(model: TableModel, limits: Limits, body: bytes) -> Response:
-    asked = read_rows(body, model.table_encoder, limits, PredictRequest)
+    asked = read_rows(body, model.encoder, limits, PredictRequest)
     content = answer_json(model, asked.table, asked.request.level, asked.unknown)
     return Response(content, media_type=JSON)
 
@@ -158,8 +182,8 @@ def _predict_csv(
     return Response(answer_json(model, table, level, []), media_type=JSON)
 
 
-def _feature(column: Column, typical: Mapping[str, Any]) -> dict[str, Any]:
-    shared = {"name": column.name, "kind": column.kind, "typical": typical[column.name]}
+def _feature(column: Column, typical: Any) -> dict[str, Any]:
+    shared = {"name": column.name, "kind": column.kind, "typical": typical}
     if isinstance(column, NumberColumn):
         return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
     if isinstance(column, DateColumn):

@@ -22,7 +22,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.encoded import Encoder
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.service.limits import MAX_UNKNOWN, Limits, too_many_unknown
 
@@ -114,7 +114,7 @@ class RequestedRows(NamedTuple, Generic[Request]):
 
 
 def read_rows(
-    body: bytes, encoder: TableEncoder, limits: Limits, form: type[Request]
+    body: bytes, encoder: Encoder, limits: Limits, form: type[Request]
 ) -> RequestedRows[Request]:
     """Return the rows of a body; limits come first, then the form, then the names.
 
@@ -130,7 +130,7 @@ def read_rows(
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         raise InvalidBody([{**one, "loc": ("body", *one["loc"])} for one in found]) from None
-    names = [column.name for column in encoder.columns]
+    names = encoder.input_names
     for position, row in enumerate(request.rows):
         for name in names:
             if name not in row:

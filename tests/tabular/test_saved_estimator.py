@@ -52,6 +52,15 @@ def test_estimator_of_arrays(of_arrays: Path, sine, name: str) -> None:
     assert found.scores[0].baseline_rmse == pytest.approx(np.std(y))
 
 
+def test_the_training_rows_that_it_keeps_are_real(of_arrays: Path, sine) -> None:
+    model = TableModel.load(of_arrays / "model")
+    X, _ = sine
+    nearest = np.abs(model.sample[:, None] - X).max(-1).min(1)
+    assert len(model.sample) > 1
+    assert nearest.max() < 1e-5  # they were kept in single precision
+    assert np.abs(X - list(model.typical_row.values())).max(1).min() < 1e-5
+
+
 def test_positive_targets_have_a_mean_on_their_own_scale(tmp_path: Path, rng) -> None:
     X = rng.normal(size=(40, 1))
     y = np.exp(rng.normal(2, 0.5, 40))

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 from vebnn.core import configure as _configure
 
 if TYPE_CHECKING:
-    from vebnn.estimators import JointRegressor, MixtureRegressor, VeBNNRegressor, pad_sequences
+    from vebnn.estimators import (
+        JointRegressor,
+        MixtureRegressor,
+        VeBNNRegressor,
+        pad_sequences,
+        predict_distribution,
+    )
     from vebnn.inference import (
         MAP,
         MCLMC,
@@ -54,6 +60,7 @@ __all__ = [
     "Training",
     "VeBNNRegressor",
     "pad_sequences",
+    "predict_distribution",
 ]
 
 _configure()

@@ -1,7 +1,7 @@
 import pytest
 
 from vebnn import JointRegressor, VeBNNRegressor
-from vebnn.bench.methods import ENGINE_NAMES, METHODS, Method, find_method
+from vebnn.bench.methods import ENGINE_NAMES, METHODS, Method, find_method, split_kind
 from vebnn.inference import ENGINES
 
 # Every row of the paper's tables and curve of its figures, as they are written there.
@@ -101,3 +101,10 @@ def test_arguments_have_the_last_word() -> None:
         METHODS["mine"] = Method("mine", "joint", None)
     with pytest.raises(TypeError):
         METHODS["Evidential"].arguments["loss"] = "nll"
+
+
+def test_a_kind_of_target_may_follow_the_name() -> None:
+    assert split_kind("CatBoost / Positive") == ("CatBoost", "positive")
+    assert split_kind("VeBNN (pSGHMC)/count") == ("VeBNN (pSGHMC)", "count")
+    assert split_kind("MVE (Natural / Ensembles)") == ("MVE (Natural / Ensembles)", None)
+    assert split_kind("folder/mine.py:ridge") == ("folder/mine.py:ridge", None)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vebnn.core.groups import balanced_folds, number_groups, take_groups
+from vebnn.core.groups import balanced_folds, labelled_groups, number_groups, take_groups
 
 
 def test_identical_inputs_are_one_group():
@@ -94,3 +94,16 @@ def test_a_group_of_most_rows_is_not_taken_for_a_few(seed):
 def test_if_all_groups_are_large_the_smallest_is_taken():
     group = np.repeat([0, 1, 2], [50, 30, 40])
     np.testing.assert_array_equal(group[take_groups(np.array([0, 2, 1]), group, 12)], [1] * 30)
+
+
+def test_growth_curves_are_not_joined_by_the_days_they_share() -> None:
+    days, animals = np.tile(np.arange(4.0), 6)[:, None], np.repeat(np.arange(6), 4)
+    group, joined = labelled_groups(days, animals)
+    np.testing.assert_array_equal(group, animals)
+    assert not joined
+    # One condition that two specimens share joins these two.
+    days = days + 10 * animals[:, None]
+    days[4] = days[0]
+    group, joined = labelled_groups(days, animals)
+    np.testing.assert_array_equal(group, np.maximum(animals - 1, 0))
+    assert joined

@@ -172,8 +172,11 @@ def test_the_order_of_rows_does_not_matter(fitted, shape, rows, seed) -> None:
     np.testing.assert_allclose(std_shuffled, std[order], rtol=1e-5)
 
 
-def test_missing_values_of_other_libraries_get_a_sentence(fitted) -> None:
+def test_missing_values_of_other_libraries_are_missing(fitted) -> None:
     polars = pytest.importorskip("polars")
     for X in (pd.DataFrame({"a": [1, None]}, dtype="Int64"), polars.DataFrame({"a": [1, None]})):
-        with pytest.raises(ValueError, match="contains NaN"):
-            fitted[1, None].predict(X)
+        with pytest.warns(UserWarning, match="which had none in training"):
+            found = fitted[1, None].predict(X)
+        np.testing.assert_array_equal(
+            found, fitted[1, None].predict([[1], fitted[1, None].gaps_.medians])
+        )

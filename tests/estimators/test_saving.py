@@ -198,6 +198,10 @@ def test_a_small_file_does_not_ask_for_much_memory(folder):
         {"story": 3},
         {"feature_names": [[]]},
         {"feature_names": 3},
+        {"gaps": None},
+        {"gaps": {"medians": [0, 0], "marked": []}},
+        {"gaps": {"medians": [0, 0, "x"], "marked": []}},
+        {"gaps": {"medians": [0, 0, 0], "marked": [3]}},
     ],
 )
 def test_a_description_that_makes_no_sense_is_refused(folder, change):

@@ -210,15 +210,6 @@ def test_poor_chains_are_reported(data):
     assert model.diagnostics_.typical_r_hat > 1.5
 
 
-def test_chains_can_be_exported_to_arviz(model, data):
-    X, y = data
-    tree = model.to_arviz(X[:7], y[:7])
-    assert tree["posterior"]["mean"].shape == (2, 20, 7)
-    np.testing.assert_allclose(
-        tree["posterior"]["mean"].mean(("chain", "draw")), model.predict(X[:7]), rtol=1e-4
-    )
-
-
 def test_sequences_of_targets_fit_a_network_that_makes_them():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(60, 7, 2))

@@ -8,6 +8,7 @@ from scipy import special, stats
 from vebnn.core.types import Dataset, NoisyDataset, ResidualDataset
 from vebnn.likelihoods.heads import MeanVariance
 from vebnn.likelihoods.log_likelihoods import (
+    CorrelatedNoiseGiven,
     GaussianNoiseGiven,
     IsotropicPrior,
     MeanAndNoise,
@@ -123,3 +124,21 @@ def test_expected_log_prior_is_the_mean_over_weights(rng: np.random.Generator) -
     each = stats.norm.logpdf(draws, 0, 2.5**-0.5).sum(1)
     found = prior.expected_log_prob([mean[:1], mean[1:]], [std[:1], std[1:]])
     assert abs(float(found) - each.mean()) < 4 * each.std() / np.sqrt(len(each))
+
+
+def test_correlated_noise_given(batch: Dataset, key: jax.Array) -> None:
+    network = MLP(()).build((3,), 2, key=key)
+    mean = batch.x @ np.asarray(network.weights[0]).T + np.asarray(network.biases[0])
+    correlation = np.array([[1.0, -0.6], [-0.6, 1.0]])
+    alike = np.repeat(batch.weight[:, :1], 2, axis=1)
+    expected = 0.0
+    for y, centre, variance, weight in zip(
+        batch.target, mean, batch.known_variance, alike, strict=True
+    ):
+        covariance = np.sqrt(np.outer(variance, variance)) * correlation
+        expected += weight[0] * stats.multivariate_normal.logpdf(y, centre, covariance)
+    rows = NoisyDataset(batch.x, batch.target, alike, batch.known_variance)
+    found = CorrelatedNoiseGiven.of(correlation)(network, rows, None)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    alone = CorrelatedNoiseGiven.of(np.eye(2))(network, rows, None)
+    np.testing.assert_allclose(alone, GaussianNoiseGiven()(network, rows, None), rtol=1e-5)

@@ -115,3 +115,20 @@ def test_groups_that_cannot_be_used(changes, message):
         return
     with pytest.raises(TableError, match=message):
         plan_table(frame, ["y"], **plain | changes)
+
+
+def test_growth_curves_are_held_out_by_animal_although_they_share_the_days() -> None:
+    table = pandas.DataFrame(
+        {
+            "day": np.tile(np.arange(5), 8),
+            "animal": np.repeat([f"a{n}" for n in range(8)], 5),
+            "weight": np.random.default_rng(0).normal(size=40),
+        }
+    )
+    plan = plan_table(table, ["weight"], group="animal", hold_out=0.25)
+    animals = table["animal"].to_numpy()
+    assert plan.groups.count == 8
+    assert len(set(animals[plan.held_out])) == 2
+    assert not set(animals[plan.held_out]) & set(animals[plan.trained])
+    expected = "they join most groups of animal, so only the groups stay together"
+    assert any(expected in notice for notice in plan.notices)

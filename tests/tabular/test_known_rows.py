@@ -23,7 +23,11 @@ def fit(frame: pandas.DataFrame, **changes) -> TableModel:
 
 def a_table(*rows: int) -> SimpleNamespace:
     numbers = np.array(rows, np.uint64)
-    return SimpleNamespace(fingerprints=lambda: numbers, input_fingerprints=lambda: numbers // 10)
+    return SimpleNamespace(
+        fingerprints=lambda: numbers,
+        input_fingerprints=lambda: numbers // 10,
+        settled=lambda found: found,
+    )
 
 
 def test_as_many_copies_are_new_as_were_held_out():

@@ -1,5 +1,6 @@
 """Estimators that were saved from Python answer as models of tables."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -133,3 +134,26 @@ def test_arrays_of_three_axes_are_rows_of_steps(tmp_path: Path) -> None:
     np.savez(tmp_path / "c.npz", X=X, y=np.zeros((2, 4, 1)))
     with pytest.raises(TableError, match="the same sequences and steps"):
         read_table(tmp_path / "c.npz")
+
+
+def test_gaps_are_taken_where_the_estimator_knows_them(sine, tmp_path: Path) -> None:
+    X, y = sine
+    gaps = X.copy()
+    gaps[::5, 1] = np.nan
+    estimator = quick_joint(inference=Ensemble(2, BRIEF)).fit(gaps, y)
+    estimator.save(tmp_path / "model")
+    table = pandas.DataFrame({"x0": X[:, 0], "x1": gaps[:, 1], "y": y})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    model, rows = load_model_and_rows(tmp_path / "model", tmp_path / "data.csv")
+    found = model.predict(rows).prediction
+    np.testing.assert_array_equal(found.mean, estimator.predict(gaps))
+    assert np.isnan(model.sample).sum(0).tolist() == [0, np.isnan(gaps[:, 1]).sum()]
+    assert None not in model.typical_row.values()
+    write_report(model, rows, tmp_path / "report.html", data_name="data.csv", model_name="model")
+    assert "nan" not in re.sub(
+        r"<script.*?</script>", "", (tmp_path / "report.html").read_text(), flags=re.S
+    )
+    table.loc[3, "x0"] = np.nan
+    table.to_csv(tmp_path / "data.csv", index=False)
+    with pytest.raises(TableError, match="'x0' is missing in 1 row, first in row 4, but had no gaps"):
+        load_model_and_rows(tmp_path / "model", tmp_path / "data.csv")

@@ -64,7 +64,10 @@ class BoTorchModel(EnsembleModel):
     def forward(self, X: torch.Tensor) -> torch.Tensor:
         """Return the mean of every draw, ``batch × draws × rows × outputs``."""
         x_units, y_units = (_units_like(X, units) for units in (self._x_units, self._y_units))
-        rows = x_units.standardise(X.reshape(-1, X.shape[-1]))
+        rows = X.reshape(-1, X.shape[-1])
+        # Nothing is missing in a candidate.
+        marks = rows.new_zeros(len(rows), x_units.scale.numel() - rows.shape[-1])
+        rows = x_units.standardise(torch.cat([rows, marks], dim=-1))
         values = y_units.restore(_ThroughJAX.apply(rows, self._outputs))
         return values.reshape(-1, *X.shape[:-1], self._num_outputs).movedim(0, -3)
 

@@ -7,8 +7,22 @@ import numpy as np
 from scipy import special
 
 from vebnn import metrics
+from vebnn.prediction import Components, Prediction, crps, in_user_units
+from vebnn.prediction.targets import Target
 
 LEVEL = 0.95
+
+
+class Transformed(NamedTuple):
+    """Where the distribution of a target is Gaussian that is learned on another scale, z."""
+
+    target: Target  # the kind
+    mean: np.ndarray  # of z
+    variance: np.ndarray  # of a new observation of z
+
+    def prediction(self) -> Prediction:
+        """Return the distribution of y, as all of it were noise."""
+        return in_user_units(_gaussian(self.mean, self.variance, 0 * self.mean), (self.target,))
 
 
 class Forecast(NamedTuple):
@@ -20,6 +34,8 @@ class Forecast(NamedTuple):
     notes: Mapping[str, Any] = {}  # copied to the row of results
     # The aleatoric part of the variance; None: the method does not tell the parts apart.
     noise_variance: np.ndarray | None = None
+    # The distribution; None: the Gaussian with this mean and variance.
+    transformed: Transformed | None = None
 
     @property
     def noise_std(self) -> np.ndarray | None:
@@ -43,7 +59,30 @@ class Forecast(NamedTuple):
         """Return the forecast of some of the rows."""
         interval = self.interval and (self.interval[0][some], self.interval[1][some])
         noise = None if self.noise_variance is None else self.noise_variance[some]
-        return Forecast(self.mean[some], self.variance[some], interval, self.notes, noise)
+        scale = self.transformed
+        if scale is not None:
+            scale = Transformed(scale.target, scale.mean[some], scale.variance[some])
+        return Forecast(self.mean[some], self.variance[some], interval, self.notes, noise, scale)
+
+    def in_units_of(self, target: Target) -> "Forecast":
+        """Return the forecast of a target from that of its transformed values, ``(rows,)``."""
+        noise = self.variance if self.noise_variance is None else self.noise_variance
+        law = _gaussian(self.mean, noise, np.maximum(self.variance - noise, 0))
+        y = in_user_units(law, (target,))
+        lower, upper = map(target.inverse, self.total_interval())
+        return Forecast(
+            y.mean,
+            y.variance,
+            (lower, upper),
+            self.notes,
+            None if self.noise_variance is None else y.aleatoric_variance,
+            Transformed(target, self.mean, self.variance),
+        )
+
+
+def _gaussian(mean: np.ndarray, noise: np.ndarray, epistemic: np.ndarray) -> Prediction:
+    variance = (noise + epistemic)[None]
+    return Prediction(mean, noise, epistemic, lambda: Components.of_draws(mean[None], variance))
 
 
 def central_interval(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,17 +98,31 @@ Forecaster = Callable[[np.ndarray, np.ndarray, np.ndarray, int], Forecast]
 def scores(forecast: Forecast, y: np.ndarray) -> dict[str, Any]:
     """Return the numbers of a row: the paper's four, CRPS, ECE and interval score.
 
-    The density is Gaussian for every method, as in the paper's TLL.
+    The density is Gaussian for every method, as in the paper's TLL, unless the target is transformed:
+    then it is that of the target, or the probability of a whole number.
     """
-    mean, variance = forecast.mean, forecast.variance
     lower, upper = forecast.total_interval()
     return {
-        "tll": metrics.log_likelihood(y, mean, variance),
-        "rmse": metrics.rmse(y, mean),
+        **_scores_of_distribution(forecast, y),
+        "rmse": metrics.rmse(y, forecast.mean),
         "coverage": metrics.coverage(y, lower, upper),
         "interval_length": metrics.interval_length(lower, upper),
-        "crps": metrics.crps(y, mean, variance),
-        "ece": metrics.reliability(y, mean, variance).expected_calibration_error,
         "winkler": metrics.interval_score(y, lower, upper, LEVEL),
         **forecast.notes,
+    }
+
+
+def _scores_of_distribution(forecast: Forecast, y: np.ndarray) -> dict[str, float]:
+    mean, variance, scale = forecast.mean, forecast.variance, forecast.transformed
+    if scale is None:
+        return {
+            "tll": metrics.log_likelihood(y, mean, variance),
+            "crps": metrics.crps(y, mean, variance),
+            "ece": metrics.reliability(y, mean, variance).expected_calibration_error,
+        }
+    prediction, z = scale.prediction(), scale.target.transform(y)
+    return {
+        "tll": float(np.mean(prediction.log_prob(y))),
+        "crps": float(np.mean(crps(prediction, y))),
+        "ece": metrics.reliability(z, scale.mean, scale.variance).expected_calibration_error,
     }

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from vebnn.estimators import JointRegressor, Regressor, VeBNNRegressor
 from vebnn.estimators.joint import BETAS
 from vebnn.inference import ENGINES
+from vebnn.prediction.targets import TARGETS
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,13 @@ def find_method(name: str) -> Method:
     if _plain(name) not in by_plain_name:
         raise ValueError(f"There is no method {name!r}. The names are: {', '.join(METHODS)}.")
     return by_plain_name[_plain(name)]
+
+
+def split_kind(name: str) -> tuple[str, str | None]:
+    """Return a method's name without its kind of target, and the kind: ``"CatBoost / positive"``."""
+    plain, _, kind = name.rpartition("/")
+    known = kind.strip().casefold()
+    return (plain.strip(), known) if plain and known in TARGETS else (name, None)
 
 
 def _plain(name: str) -> str:

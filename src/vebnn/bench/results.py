@@ -131,6 +131,7 @@ def _words(case: Row) -> str:
     return " · ".join(
         value if isinstance(value, str) else f"{field.replace('_', ' ')} {value}"
         for field, value in case.items()
+        if field != "fingerprint"
     )
 
 

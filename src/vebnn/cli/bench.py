@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.bench_pages import bench_page, bench_table
+from vebnn.cli.bench_run import bench_run
 from vebnn.cli.groups import listed, new_group
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ TableMethods = Annotated[
     str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGHMC),NGBoost,bde".')
 ]
 
-bench = new_group("Compute the numbers this project claims. Rerun a command to resume it.")
+bench = new_group(
+    "Compare methods on your tables (run), or compute the numbers this project claims. Rerun a command "
+    "to resume it."
+)
+bench.command("run")(bench_run)
 
 
 @bench.command("toy")

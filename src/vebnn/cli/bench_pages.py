@@ -12,7 +12,9 @@ from vebnn.cli.groups import listed
 def bench_table(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Rows of vebnn bench uci, truth, images or plasticity."),
+        typer.Argument(
+            metavar="FILE...", help="Rows of vebnn bench run, uci, truth, images or plasticity."
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -56,7 +58,7 @@ def bench_page(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Rows of vebnn bench truth, effort, replicates, images or uci --standard.",
+            help="Rows of vebnn bench run, truth, effort, replicates, images or uci --standard.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")],

@@ -46,6 +46,9 @@ def fit(
             help="Possible values: real, positive, fraction or count; once, or once for each --target."
         ),
     ] = None,
+    heavy_tails: Annotated[
+        bool, typer.Option("--heavy-tails", help="Noise is Student-t, for data with outliers.")
+    ] = False,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; repeat it for several.")
     ] = None,
@@ -187,6 +190,7 @@ def fit(
         rounds=rounds,
         time_budget=time_budget,
         target=plan.target,
+        heavy_tails=heavy_tails,
         random_state=seed,
         verbose=int(not as_json),
         checkpoint=checkpoint,

@@ -140,6 +140,7 @@ def print_result(
                 "r_hat": tables.r_hat_of(model.estimator),
                 "relevance": tables.relevance_facts(model),
                 "advice": advice,
+                "degrees_of_freedom": tables.degrees_of_freedom(model.estimator),
                 "seconds": round(seconds, 1),
             }
         )

@@ -69,6 +69,8 @@ def score_table(title: str, scores: Sequence["TargetScore"], estimator: Any) -> 
     }
     for name, numbers in calibration_numbers(estimator.calibration_, level).items():
         lines[f"calibration: {_CALIBRATION_LABELS[name]}"] = [f"{number:.3g}" for number in numbers]
+    if (freedom := degrees_of_freedom(estimator)) is not None:
+        lines["degrees of freedom of the noise"] = [f"{number:.3g}" for number in freedom]
     if (r_hat := r_hat_of(estimator)) is not None:
         lines["R-hat of the chains (1 is best)"] = [f"{r_hat:.2f}", *[""] * (len(scores) - 1)]
     table = new_table(title, "", *(score.target for score in scores))
@@ -85,6 +87,12 @@ def calibration_facts(model: "TableModel", level: float) -> dict[str, Any] | Non
         return None
     numbers = calibration_numbers(model.estimator.calibration_, level)
     return {"method": model.facts.calibration, "rows": model.facts.num_calibrated, **numbers}
+
+
+def degrees_of_freedom(estimator: Any) -> list[float] | None:
+    """Return those of Student-t noise, one for each target, or nothing."""
+    freedom = getattr(estimator, "degrees_of_freedom_", None)
+    return None if freedom is None else freedom.tolist()
 
 
 def relevance_facts(model: "TableModel") -> list[dict[str, Any]] | None:

@@ -35,6 +35,18 @@ def number_groups(inputs: np.ndarray, labels: np.ndarray | None = None) -> np.nd
     return _number(component[same_inputs])
 
 
+def labelled_groups(inputs: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the groups of rows with labels, and whether identical inputs count beside these.
+
+    They do not where they would join most labels with others: animals of one diet that are weighed on
+    the same days have identical inputs, and are no repeats of each other.
+    """
+    joined, alone = number_groups(inputs, labels), _number(labels)
+    if 2 * (joined.max(initial=-1) + 1) < alone.max(initial=-1) + 1:
+        return alone, False
+    return joined, True
+
+
 def _number(keys: Any) -> np.ndarray:
     """Number equal keys alike, in the order of their first appearance."""
     numbers: dict[Any, int] = {}

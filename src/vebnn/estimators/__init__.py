@@ -3,6 +3,7 @@
 from vebnn.estimators.explanations import Attribution, Explanation
 from vebnn.estimators.joint import JointRegressor
 from vebnn.estimators.mixture import MixtureRegressor
+from vebnn.estimators.pipelines import predict_distribution
 from vebnn.estimators.preprocessing import pad_sequences
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, Spread
@@ -18,4 +19,5 @@ __all__ = [
     "Spread",
     "VeBNNRegressor",
     "pad_sequences",
+    "predict_distribution",
 ]

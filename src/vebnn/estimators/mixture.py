@@ -78,7 +78,8 @@ class MixtureRegressor(Regressor):
         engine = super()._engine(num_rows)
         return engine.with_short_steps() if isinstance(self.inference, str) else engine
 
-    def _check_calibration(self, name: str, method: Any) -> None:
+    def check_calibration(self, name: str, method: Any) -> None:
+        """Refuse every method."""
         raise ValueError(
             f"A MixtureRegressor cannot be calibrated: a factor on the variance would move its "
             f"branches, and an interval around the mean would span the gap between them. Got "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,11 +10,31 @@ from vebnn.calibration import calibrated as apply_calibration
 from vebnn.estimators.preprocessing import known_std
 from vebnn.estimators.rows import ArrayChecks, blank_padding, snapshot
 from vebnn.estimators.target_kinds import Kinds, inverse, transformed_std
-from vebnn.inference.diagnostics import ChainDiagnostics, to_arviz
+from vebnn.inference.diagnostics import ChainDiagnostics
 from vebnn.prediction import Components, Prediction, Spread, in_user_units
 
 if TYPE_CHECKING:
     from vebnn.estimators.explanations import Explanation
+
+NO_KNOWN_ERRORS = (
+    'With heavy_tails=True or noise_covariance="full" there can be no `y_std`: its Gaussian errors, '
+    "each by itself, would change the kind of the noise. Leave out `y_std`, or these arguments."
+)
+
+
+class MeanAndStd(NamedTuple):
+    """What ``predict(X, return_std=True)`` returns: a tuple of two arrays."""
+
+    mean: np.ndarray
+    std: np.ndarray
+
+    @property
+    def ndim(self) -> int:
+        """Refuse to be taken for one array, as ``TransformedTargetRegressor.predict`` does."""
+        raise AttributeError(
+            "A std cannot pass through TransformedTargetRegressor.predict. Leave out return_std=True, "
+            "and take vebnn.predict_distribution(model, X).std, in the units of y."
+        )
 
 
 class Predicting(ArrayChecks):
@@ -27,7 +47,7 @@ class Predicting(ArrayChecks):
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the predictive mean and, if asked for, the total standard deviation."""
         prediction = self.predict_distribution(X)
-        return (prediction.mean, prediction.std) if return_std else prediction.mean
+        return MeanAndStd(prediction.mean, prediction.std) if return_std else prediction.mean
 
     def predict_distribution(self, X: Any, *, y_std: Any = None, calibrated: bool = True) -> Prediction:
         """Return the whole predictive distribution.
@@ -76,10 +96,25 @@ class Predicting(ArrayChecks):
 
         return explain(self, X, background, groups, num_permutations, random_state)
 
-    def to_arviz(self, X: Any, y: Any) -> Any:
-        """Return the chains' predicted means at some rows, in your units, for ArviZ."""
-        means = self.predict_distribution(X, calibrated=False).draws
-        return to_arviz(means.reshape(*self.fitted_.probe.shape[:2], *means.shape[1:]), np.asarray(y))
+    def to_arviz(self, X: Any, y: Any, *, y_std: Any = None, random_state: Any = 0) -> Any:
+        """Return the draws at some rows as a data tree of ArviZ, in your units and not calibrated.
+
+        Its groups are ``posterior`` (``mean``, the mean of every draw), ``log_likelihood`` (of ``y``,
+        given every draw), ``posterior_predictive`` (one new ``y`` of every draw) and ``observed_data``.
+        Where ``y`` is NaN, all are lists of what was observed, and ``constant_data`` says where.
+
+        Args:
+          X: rows like those of ``fit``; for leave-one-out scores, those of ``fit``.
+          y: their targets.
+          y_std: known std of their measurement error, as in ``predict_distribution``.
+          random_state: for the posterior predictive.
+
+        Raises:
+          ImportError: without the extra ``vebnn[arviz]``.
+        """
+        from vebnn.estimators.arviz import to_arviz
+
+        return to_arviz(snapshot(self), X, y, y_std, random_state)
 
     def _predicted(
         self,
@@ -102,8 +137,11 @@ class Predicting(ArrayChecks):
         """Return the raw prediction on the scale that is learned, which is y for real targets."""
         mean, aleatoric, epistemic = (blank_padding(part, padding) for part in self.fitted_.parts(x))
         squared, centre = self.y_units_.scale**2, self.y_units_.restore(mean)
+        freedom, correlation = self.fitted_.degrees_of_freedom, self.fitted_.noise_correlation
         known: Any = 0
         if y_std is not None:
+            if freedom is not None or correlation is not None:
+                raise ValueError(NO_KNOWN_ERRORS)
             std = known_std(y_std, mean.shape, np.isfinite(mean))
             near = inverse(centre, self.target_kinds_)
             known = transformed_std(near, std, self.target_kinds_) ** 2
@@ -115,6 +153,8 @@ class Predicting(ArrayChecks):
             target_names=self.target_names_,
             index=index,
             spread=self._spread(),
+            degrees_of_freedom=None if freedom is None else self._like_y(freedom),
+            noise_correlation=correlation,
         )
 
     def _spread(self) -> Spread | None:

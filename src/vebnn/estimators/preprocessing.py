@@ -146,8 +146,8 @@ def input_weight(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
     if gaps.any():
         place = ", ".join(map(str, np.argwhere(gaps)[0]))
         raise ValueError(
-            f"The `X` may hold NaN only in the padding at the end of a sequence, after its last "
-            f"target. Got NaN in X[{place}]."
+            f"The `X` of sequences or images may hold NaN only in the padding at the end of a "
+            f"sequence, after its last target. Got NaN in X[{place}]."
         )
     return found
 

@@ -29,6 +29,7 @@ from vebnn.estimators.preprocessing import (
 from vebnn.estimators.rows import (
     all_at_once,
     groups_that_count,
+    has_weight,
     require_shape,
     rows_that_count,
 )
@@ -81,6 +82,8 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     ) -> Self:
         """Learn from rows.
 
+        NaN in a table ``X`` marks a missing value: it becomes the median of the feature, and a further
+        input of the network tells where it was.
         Sequences of unequal length are padded at their end (:func:`vebnn.pad_sequences`). NaN in ``y``
         marks a missing observation, which is ignored, and so is ``X`` after the last observation of a
         sequence.
@@ -110,7 +113,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
                 "random numbers. Got random_state=None; try random_state=0."
             )
         if calibrate is not None and calibrate is not False:
-            self._check_calibration("calibrate", calibrate)
+            self.check_calibration("calibrate", calibrate)
             if X_val is None:
                 raise ValueError(
                     f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
@@ -157,6 +160,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         self.target_kinds_ = kinds_of(self.target, self._columns(y).shape[-1])
         weight = entry_weight(sample_weight, self._columns(y))
         y, y_std = self._transform("y", y, y_std, weight)
+        X = self._learn_gaps(X, has_weight(weight))
         self.x_units_ = (
             Standardiser.of_bytes(X.shape[-1])
             if is_bytes(X)
@@ -168,7 +172,8 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         if X_val is None:
             return Rows(data, None, belonging)
         X_val, y_val = self._rows(X_val, y_val, reset=False)
-        require_shape("X_val", X_val, X.shape[1:])
+        require_shape("X_val", X_val, self.in_shape_)
+        X_val = X_val if self.gaps_ is None else self.gaps_.fill(X_val)
         require_shape("y_val", y_val, y.shape[1:])
         every = entry_weight(None, self._columns(y_val))
         y_val, y_std_val = self._transform("y_val", y_val, y_std_val, every)
@@ -214,7 +219,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             the noise, and factors act on it, too.
         """
         check_is_fitted(self)
-        self._check_calibration("method", method)
+        self.check_calibration("method", method)
         _, y = self._rows(X_val, y_val, reset=False)
         raw = self._predict_transformed(*self._inputs(X_val), y_std)
         require_shape("y_val", y, raw.mean.shape[1:])
@@ -241,6 +246,22 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         check_is_fitted(self)
         save(self, folder)
 
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model as a StableHLO program that predicts without the library.
+
+        The program maps any number of rows, in the units of ``fit`` and double precision, to mean,
+        aleatoric std and epistemic std, in the units of y and calibrated. Missing values are filled as
+        here, but without a warning.
+
+        Raises:
+          ValueError: if a target is a fraction or a count.
+          ImportError: without the extra ``vebnn[export]``.
+        """
+        from vebnn.estimators.export import export
+
+        check_is_fitted(self)
+        export(self, path)
+
     @classmethod
     def load(cls, folder: str | PathLike[str], **your_own: Any) -> Self:
         """Load a saved model; pass ``network=``, ``inference=``, … again if they were your own."""
@@ -251,6 +272,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = not self._many_axes
         tags.non_deterministic = self.random_state is None
         return tags
 
@@ -265,7 +287,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             some = np.unique(np.linspace(0, rows - 1, NUM_INPUTS).round().astype(int))
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
-    def _check_calibration(self, name: str, method: Any) -> None:
+    def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""
         require_one_of(name, method, tuple(CALIBRATIONS))
 

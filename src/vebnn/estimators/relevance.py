@@ -16,12 +16,13 @@ is a_j². A one-hot category is exchanged as a whole.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vebnn.estimators.gaps import Gaps
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.strategies.contract import Fitted
 
@@ -99,7 +100,9 @@ class Relevance:
           groups: name of each group, and the numbers of its inputs; every input is in one group.
         """
         largest = [max(members, key=self.scale.mean.__getitem__) for members in groups.values()]
-        members = tuple(tuple(one) for one in groups.values())
+        members = tuple(
+            tuple(one for at in group for one in self.members[at]) for group in groups.values()
+        )
         return Relevance(tuple(groups), self.scales[:, largest], members, self.fitted)
 
     def to_frame(self) -> "pandas.DataFrame":
@@ -122,15 +125,21 @@ def _pairs(num_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(chosen, len(second)), np.concatenate(second)
 
 
-def relevance_of(fitted: Fitted, names: Any) -> Relevance | None:
+def relevance_of(fitted: Fitted, names: Any, gaps: Gaps | None = None) -> Relevance | None:
     """Return the relevance of the inputs of a fitted mean network.
 
+    The indicator of missing values belongs to its feature.
     None if the draws have no learned scales of inputs. Dropout masks and linearised networks have none.
     """
     scales = getattr(fitted.posterior.draws, "input_scales", None)
     if scales is None:
         return None
     scales = np.asarray(scales, float).reshape(-1, scales.shape[-1])
-    numbers = range(scales.shape[1])
-    named = [f"x{number}" for number in numbers] if names is None else map(str, names)
-    return Relevance(tuple(named), scales, tuple((number,) for number in numbers), fitted)
+    inputs = range(scales.shape[1])
+    marked = gaps.marked if gaps else ()
+    named = [f"x{number}" for number in inputs[: len(inputs) - len(marked)]] if names is None else names
+    found = Relevance(tuple(map(str, named)), scales, tuple((number,) for number in inputs), fitted)
+    if not (gaps and marked):
+        return found
+    owned = {str(feature): gaps.inputs_of(feature) for feature in range(len(found.names))}
+    return replace(found.combined(owned), names=found.names)

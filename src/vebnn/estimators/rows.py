@@ -12,8 +12,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from vebnn.core.forks import refuse_after_fork
-from vebnn.core.groups import number_groups
+from vebnn.core.groups import labelled_groups, number_groups
 from vebnn.core.types import Dataset
+from vebnn.estimators.gaps import Gaps, refuse_gaps
 from vebnn.estimators.preprocessing import (
     Standardiser,
     end_of_sequences,
@@ -36,6 +37,7 @@ class ArrayChecks(BaseEstimator):
     network: Any
     in_shape_: tuple[int, ...]
     one_output_: bool
+    gaps_: Gaps | None  # None for sequences, images and networks of the user's own
     x_units_: Standardiser
     y_units_: Standardiser
     target_kinds_: Kinds
@@ -61,9 +63,18 @@ class ArrayChecks(BaseEstimator):
     def _arrays(self, X: Any, y: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
         if not self._many_axes:
             return validate_data(
-                self, X, y, reset=reset, multi_output=True, y_numeric=True, dtype=float
+                self,
+                X,
+                y,
+                reset=reset,
+                multi_output=True,
+                y_numeric=True,
+                dtype=float,
+                ensure_all_finite="allow-nan",
             )
         X = validate_data(self, X, reset=reset, **self._checks_of_inputs(X))
+        if X.ndim < 3:
+            refuse_gaps(X)
         y = check_array(
             y,
             dtype=float,
@@ -83,13 +94,18 @@ class ArrayChecks(BaseEstimator):
         """Return standardised inputs, and a mask of their padding, if any."""
         refuse_after_fork()
         check_is_fitted(self)
-        checks = self._checks_of_inputs(X) if self._many_axes else {"dtype": float}
+        table = {"dtype": float, "ensure_all_finite": "allow-nan"}
+        checks = self._checks_of_inputs(X) if self._many_axes else table
         X = validate_data(self, X, reset=False, **checks)
         self._check_shape(X)
         padding = None
         if is_bytes(X):
             return X, padding
-        if np.isnan(X).any():
+        if self.gaps_ is not None:
+            X = self.gaps_.fill(X)
+        elif X.ndim < 3:
+            refuse_gaps(X)
+        elif np.isnan(X).any():
             steps = self.fitted_.probe.shape[3:-1]
             if len(steps) != 1 or X.ndim != 3:
                 raise ValueError("The `X` must not hold NaN: only sequences may be padded with it.")
@@ -100,13 +116,20 @@ class ArrayChecks(BaseEstimator):
     @staticmethod
     def _checks_of_inputs(X: Any) -> dict[str, Any]:
         # scikit-learn takes the second axis for features; beyond tables we check shapes ourselves.
-        table = np.ndim(X) < 3
         return {
             "dtype": np.uint8 if is_bytes(X) else float,
             "allow_nd": True,
-            "ensure_2d": table,
-            "ensure_all_finite": True if table else "allow-nan",
+            "ensure_2d": np.ndim(X) < 3,
+            "ensure_all_finite": "allow-nan",
         }
+
+    def _learn_gaps(self, X: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Learn what stands for missing values of a table; return it with them filled."""
+        self.gaps_ = None if self._many_axes else Gaps.learn(X, counts)
+        if self.gaps_ is None:
+            return X
+        # Rows without a weight are left out later: what is missing there is of no interest.
+        return self.gaps_.fill(X if counts.all() else np.where(counts[:, None], X, self.gaps_.medians))
 
     def _check_shape(self, X: np.ndarray) -> None:
         as_before = X.shape[1:] == self.in_shape_
@@ -181,7 +204,7 @@ def has_weight(weight: np.ndarray) -> np.ndarray:
 
 
 def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the group of each row of positive weight; see :func:`vebnn.core.groups.number_groups`.
+    """Return the group of each row of positive weight; see :func:`vebnn.core.groups.labelled_groups`.
 
     Args:
       groups: the user's labels, one for each row, or None.
@@ -207,7 +230,7 @@ def groups_that_count(groups: Any, X: np.ndarray, weight: np.ndarray) -> np.ndar
             f"The `groups` must have a label for every row. Got {labels[row]} in row {row}; give it a "
             f"label of its own if it belongs to no group."
         )
-    found = number_groups(inputs, labels[counts])
+    found, _ = labelled_groups(inputs, labels[counts])
     if len(found) > 1 and not found.any():
         raise ValueError(
             f"The `groups` and repeated inputs must leave at least two groups, to train on one and "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vebnn.calibration import describe, revive
+from vebnn.estimators.gaps import Gaps
 from vebnn.estimators.preprocessing import Standardiser
 from vebnn.estimators.target_kinds import kinds_of
 from vebnn.inference import ENGINES
@@ -51,6 +52,7 @@ def write(model: Any, folder: Path) -> None:
         "facts": {name: getattr(model, name) for name in _FACTS},
         "feature_names": None if names is None else [str(name) for name in names],
         "in_shape": list(model.in_shape_),
+        "gaps": None if model.gaps_ is None else model.gaps_._asdict(),
         "story": fitted.describe(),
         "calibration": describe(model.calibration_),
         "markov": fitted.posterior.markov,
@@ -101,13 +103,17 @@ def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]
     if body["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(body["feature_names"], object)
     model.in_shape_ = tuple(body["in_shape"])
+    model.gaps_ = _revive_gaps(model, body)
+    in_shape = model.in_shape_
+    if model.gaps_ is not None:
+        in_shape = (in_shape[0] + len(model.gaps_.marked),)
     # Before networks of that shape are built: a small file must not ask for much memory.
-    if arrays["probe_x"].shape[1:] != model.in_shape_:
+    if arrays["probe_x"].shape[1:] != in_shape:
         raise ValueError(
-            f"The model in {Path(folder)} has inputs of shape {model.in_shape_}, but its arrays have "
+            f"The model in {Path(folder)} has inputs of shape {in_shape}, but its arrays have "
             f"{arrays['probe_x'].shape[1:]}. Save the model again."
         )
-    shapes = Shapes(model.in_shape_, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
+    shapes = Shapes(in_shape, arrays["probe"].shape[3:-1], len(model.y_units_.scale))
     saved = Saved(body["story"], partial(fill, arrays=arrays), body["markov"], tuple(body["info"]))
     strategy = model._strategy(num_rows=1)
     defaults = body.get("defaults", _old_defaults(strategy))
@@ -118,6 +124,22 @@ def _load(estimator: type, folder: str | PathLike[str], your_own: dict[str, Any]
     if your_own:
         _check_same_function(model.fitted_)
     return model
+
+
+def _revive_gaps(model: Any, body: dict[str, Any]) -> Gaps | None:
+    """Return what stands for missing values; for models that were saved without, the means do."""
+    if model._many_axes:
+        return None
+    if "gaps" not in body:
+        return Gaps(tuple(model.x_units_.centre.tolist()))
+    medians, marked = (tuple(body["gaps"][name]) for name in Gaps._fields)
+    numbers = all(isinstance(median, int | float) for median in medians)
+    fit = len(medians) + len(marked) == len(model.x_units_.scale) and {*marked} <= {
+        *range(len(medians))
+    }
+    if not (numbers and fit):
+        raise TypeError("missing values of features that are not there")
+    return Gaps(tuple(map(float, medians)), marked)
 
 
 # What a fitted strategy needs to be read, and what estimators may leave open.

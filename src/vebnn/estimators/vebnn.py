@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 
 from vebnn.core.arguments import require_number, require_one_of, require_rates, require_whole
+from vebnn.core.types import Dataset
 from vebnn.estimators.engines import engine_of
 from vebnn.estimators.images import NUM_FOLDS as IMAGE_FOLDS
+from vebnn.estimators.predicting import NO_KNOWN_ERRORS
 from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, relevance_of
+from vebnn.estimators.target_kinds import require_kinds
 from vebnn.inference import Engine
 from vebnn.inference.continuing import MOST_CONTINUATIONS as MOST_CONTINUED
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
@@ -69,6 +72,11 @@ class VeBNNRegressor(Regressor):
         between 0 and 1, learned as logit(y); ``"count"``, whole numbers, learned as √(y + 3/8); or a
         tuple of these, one for each output. Results are in the units of y, and all quantiles, ranges
         and samples are possible values.
+      heavy_tails: noise is Student-t, for data with outliers. Its degrees of freedom are learned, and a
+        row far from the mean gets a small weight. For real targets and residuals of the posterior.
+      noise_covariance: ``"diagonal"``: the noise of every output by itself; ``"full"``: noise of
+        several outputs is correlated, with the covariance L(x) L(x)ᵀ, L(x) = diag(std(x)) chol(R). For
+        real targets and residuals of the posterior.
       weight_decay: L2 factor of Step 1.
       prior_precision: precision κ of the prior N(0, 1/κ) on the Bayesian network's weights.
       last_layer: explore the posterior of the network's head alone, on the features of the mean
@@ -85,6 +93,8 @@ class VeBNNRegressor(Regressor):
 
     Attributes:
       rounds_: scores of every round; ``chosen_round_`` is the number of the one in use.
+      degrees_of_freedom_: of Student-t noise, one for each output; None with Gaussian noise.
+      noise_correlation_: R of ``noise_covariance="full"``, ``(outputs, outputs)``, else None.
       diagnostics_: convergence of the chains in prediction space, for engines that have chains.
       relevance_: the posterior of each input's scale, a :class:`~vebnn.estimators.Relevance`. None if
         the network has no learned scales: ``MLP(prior="learned")`` has them, and so has the default
@@ -110,6 +120,8 @@ class VeBNNRegressor(Regressor):
     rescale_residuals: bool = True
     variance_inference: str | Engine | None = None
     variance_loss: str | None = None
+    heavy_tails: bool = False
+    noise_covariance: str = "diagonal"
     mean_training: Training | None = None
     learning_rates: tuple[float, ...] = ()
     variance_training: Training | None = None
@@ -122,6 +134,10 @@ class VeBNNRegressor(Regressor):
         engine, images = self._engine(num_rows), self._image_lengths(num_rows) is not None
         # For images, posterior residuals would need long chains of costly networks.
         residuals = self.residuals or ("cross_fit" if images else None)
+        require_one_of("noise_covariance", self.noise_covariance, ("diagonal", "full"))
+        in_rounds = self.heavy_tails or self.noise_covariance == "full"
+        if in_rounds and residuals is None and not self.last_layer:
+            residuals = "posterior"
         if self.last_layer and residuals == "posterior":
             raise ValueError(
                 'The `residuals` of last_layer=True must be "cross_fit" or "in_sample", because its '
@@ -143,6 +159,8 @@ class VeBNNRegressor(Regressor):
             require_number("time_budget", self.time_budget, 0, np.inf)
         require_one_of("variance_loss", variance_loss, tuple(VARIANCE_HEADS))
         self._check_common("mean_training", "variance_training")
+        if in_rounds:
+            self._check_noise(default.residuals, rounds)
         return self._settings(
             Cooperative,
             num_rows,
@@ -161,10 +179,57 @@ class VeBNNRegressor(Regressor):
             most_continuations=0 if images or isinstance(self.inference, Engine) else MOST_CONTINUED,
         )
 
+    def _check_noise(self, residuals: str, rounds: int | None) -> None:
+        """Refuse what does not go with Student-t or correlated noise."""
+        full = self.noise_covariance == "full"
+        if full and self.heavy_tails:
+            raise ValueError(
+                'The noise_covariance="full" is for Gaussian noise. Got heavy_tails=True; leave one of '
+                "them out."
+            )
+        name = 'noise_covariance="full"' if full else "heavy_tails=True"
+        if residuals != "posterior" or self.iterate != "posterior" or rounds == 1:
+            raise ValueError(
+                f'The {name} needs residuals="posterior", iterate="posterior" and two rounds or more, '
+                f"because it is learned from the residuals of the round before. Got "
+                f"residuals={residuals!r}, iterate={self.iterate!r} and rounds={rounds!r}; change "
+                f"them, or leave it out."
+            )
+        if set(require_kinds(self.target)) != {"real"}:
+            why = "others need integrals" if full else "exp(t) or t² of a Student-t t has no variance"
+            raise ValueError(
+                f"The {name} is for real targets: {why}. Got target={self.target!r}; leave one of them "
+                f"out."
+            )
+
+    def check_calibration(self, name: str, method: Any) -> None:
+        """Refuse a method that does not exist, or does not suit the noise."""
+        super().check_calibration(name, method)
+        if self.heavy_tails and method != "conformal":
+            raise ValueError(
+                f'The `{name}` of a model with heavy_tails=True must be "conformal", because factors '
+                f"are learned for Gaussian errors. Got {method!r}."
+            )
+
+    def _check_data(self, data: Dataset) -> None:
+        full = self.noise_covariance == "full"
+        if (self.heavy_tails or full) and np.any(data.known_variance):
+            raise ValueError(NO_KNOWN_ERRORS)
+        if full and data.target.shape[-1] == 1:
+            raise ValueError(
+                'The noise_covariance="full" needs several outputs, as columns of y. Got one; leave it '
+                "out."
+            )
+        if full and np.any(data.weight != data.weight[..., :1]):
+            raise ValueError(
+                'The noise_covariance="full" needs all outputs of a row or step, or none. Got some '
+                "that are NaN beside others; leave out these rows, or the argument."
+            )
+
     def _publish(self) -> None:
         super()._publish()
         names = getattr(self, "feature_names_in_", None)
-        self.relevance_: Relevance | None = relevance_of(self.fitted_, names)
+        self.relevance_: Relevance | None = relevance_of(self.fitted_, names, self.gaps_)
 
     def _variance_engine(self, inference: str | Engine, num_rows: int) -> Engine:
         if inference == "psghmc":

@@ -4,7 +4,7 @@ Two networks with exchanged hidden units are the same function with other weight
 effective sample size are computed for the predicted means at some inputs.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from arviz_stats.base import array_stats
@@ -74,16 +74,3 @@ def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:
     r_hat = array_stats.rhat(flat, chain_axis=0, draw_axis=1)
     size = array_stats.ess(flat, chain_axis=0, draw_axis=1)
     return ChainDiagnostics(np.asarray(r_hat), np.asarray(size), chains, draws)
-
-
-def to_arviz(outputs: np.ndarray, observed: np.ndarray) -> Any:
-    """Return the chains as an ArviZ data tree, variable ``mean``, for its plots and summaries.
-
-    Raises:
-      ImportError: if ArviZ is not installed.
-    """
-    try:
-        import arviz_base
-    except ImportError as error:
-        raise ImportError("Exporting chains needs ArviZ: pip install 'vebnn[arviz]'.") from error
-    return arviz_base.from_dict({"posterior": {"mean": outputs}, "observed_data": {"y": observed}})

@@ -124,6 +124,8 @@ def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0)
       x: the rows.
       axis: where the results have the rows.
     """
+    if isinstance(x, jax.core.Tracer):  # a part of a larger program
+        return function(x)
     if not is_wide(x) or len(x) <= block_rows(x):
         return _cut(jax.device_get(function(pad_to_bucket(x))), len(x), axis)
     size, devices, found = PIECE_BLOCKS * block_rows(x), jax.local_devices(), []
@@ -140,6 +142,12 @@ def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0)
             for one, piece in zip(waiting, pieces, strict=True)
         ]
     return jax.tree.map(lambda *parts: np.concatenate(parts, axis=axis), *found)
+
+
+def split_outputs(outputs: Array, number: int) -> list[Array]:
+    """Return equal parts of the last axis."""
+    size = outputs.shape[-1] // number
+    return [outputs[..., at * size : (at + 1) * size] for at in range(number)]
 
 
 def _cut(results: Any, num_rows: int, axis: int) -> Any:

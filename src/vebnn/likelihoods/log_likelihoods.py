@@ -22,6 +22,29 @@ class GaussianNoiseGiven(eqx.Module):
         return jnp.sum(batch.weight * gaussian.log_prob(batch.target, mean, batch.noise_variance))
 
 
+class CorrelatedNoiseGiven(eqx.Module):
+    """As :class:`GaussianNoiseGiven`, with noise that is correlated between the outputs of a row."""
+
+    whitener: Array  # the inverse of the Cholesky factor of the correlation, (outputs, outputs)
+
+    @classmethod
+    def of(cls, correlation: np.ndarray) -> "CorrelatedNoiseGiven":
+        """Return the likelihood with a correlation of the outputs' noise."""
+        return cls(np.float32(np.linalg.inv(np.linalg.cholesky(np.float64(correlation)))))
+
+    def __call__(self, network: Module, batch: NoisyDataset, key: Key | None) -> Array:
+        """Return Σ log N(y | μ(x; θ), L Lᵀ), L the Cholesky factor diag(std) chol(correlation).
+
+        Entry by entry, it is the density of an output given those before it. All outputs of a row have
+        the same weight.
+        """
+        error = batch.target - apply_to_rows(network, batch.x, key)
+        white = (error / jnp.sqrt(batch.noise_variance)) @ self.whitener.T
+        log_slope = jnp.broadcast_to(jnp.log(jnp.diagonal(self.whitener)), white.shape)
+        density = log_slope - 0.5 * (jnp.log(2 * jnp.pi * batch.noise_variance) + white**2)
+        return jnp.sum(batch.weight * density)
+
+
 class SquaredResiduals(eqx.Module):
     """Step 2: the network is the noise, the targets are squared residuals (eq. 6)."""
 

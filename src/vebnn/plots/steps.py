@@ -25,7 +25,7 @@ class Steps(NamedTuple):
 def steps_along(model: VeBNNRegressor, x: np.ndarray) -> Steps:
     """Evaluate every step of a model with one input and one output at ``x``, ``(points,)``."""
     rows = x[:, None]
-    standardised = model.x_units_.standardise(rows).astype(np.float32)
+    standardised, _ = model._inputs(rows)
     outputs = np.asarray(evaluate(model.fitted_.mean, standardised), float)
     return Steps(x, model.y_units_.restore(outputs)[:, 0], model.predict_distribution(rows))
 

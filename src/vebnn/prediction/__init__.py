@@ -2,6 +2,8 @@
 
 - :mod:`vebnn.prediction.prediction`: the moments, and questions to the distribution.
 - :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
+- :mod:`vebnn.prediction.heavy_tailed`: that of real targets with Student-t noise.
+- :mod:`vebnn.prediction.joint`: that of all outputs of a row together.
 - :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
 - :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
 - :mod:`vebnn.prediction.rows`: steps of predicted sequences, as rows.
@@ -12,6 +14,7 @@ from vebnn.prediction.back_transformed import BackTransformed, in_user_units
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.crps import crps
 from vebnn.prediction.prediction import Prediction, Spread, frame_columns
+from vebnn.prediction.rescaled import rescaled
 from vebnn.prediction.rows import steps_as_rows
 
 __all__ = [
@@ -23,5 +26,6 @@ __all__ = [
     "crps",
     "frame_columns",
     "in_user_units",
+    "rescaled",
     "steps_as_rows",
 ]

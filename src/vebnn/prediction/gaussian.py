@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special, stats
 
+from vebnn.prediction.bisection import mixture_quantiles
 from vebnn.prediction.law import Kind, Law
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ class Gaussian(Law):
         """Draw from the Gaussian, or from a network, a mode and its Gaussian."""
         shape = self.moments.mean.shape
         noise = rng.standard_normal((num_samples, *shape))
+        correlation = self.moments.noise_correlation
+        if correlation is not None and kind == "gaussian":
+            root = np.linalg.cholesky(self.moments.covariance)
+            return self.moments.mean + np.einsum("...ij,s...j->s...i", root, noise)
+        if correlation is not None:
+            noise = noise @ np.linalg.cholesky(correlation).T
         if kind == "gaussian":
             return self.moments.mean + self.moments.std * noise
         mean, variance, weight = np.broadcast_arrays(*self.moments.components)
@@ -102,19 +109,14 @@ class Gaussian(Law):
         return self.moments.mean - half, self.moments.mean + half
 
     def _mixture_quantile(self, levels: np.ndarray) -> np.ndarray:
-        """Bisect the mixture's distribution function; no component's quantile lies further out."""
         mean, variance, _ = self.moments.components
-        found = []
-        for level in levels.ravel():
-            outermost = mean + np.sqrt(variance) * special.ndtri(level)
-            low, high = outermost.min((0, 1)), outermost.max((0, 1))
-            for _ in range(60):
-                middle = (low + high) / 2
-                below = self.cdf(middle, "mixture") < level
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            found.append((low + high) / 2)
-        shape = self.moments.mean.shape
-        return np.reshape(found, levels.shape[: levels.ndim - len(shape)] + shape)
+        std = np.sqrt(variance)
+        return mixture_quantiles(
+            levels,
+            lambda y: self.cdf(y, "mixture"),
+            lambda level: mean + std * special.ndtri(level),
+            self.moments.mean.shape,
+        )
 
 
 def _log_mass(lower: np.ndarray, upper: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:

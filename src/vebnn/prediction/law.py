@@ -37,7 +37,7 @@ class Law(ABC):
 
     @abstractmethod
     def standardised_error(self, y: np.ndarray) -> np.ndarray:
-        """Return how many total stds observations are from their prediction."""
+        """Return errors that are N(0, 1) if the prediction is right."""
 
     @abstractmethod
     def log_prob(self, y: np.ndarray, kind: Kind) -> np.ndarray:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from vebnn.prediction import joint
 from vebnn.prediction.components import Components, Modes
 from vebnn.prediction.gaussian import Gaussian
+from vebnn.prediction.heavy_tailed import HeavyTailed
 from vebnn.prediction.law import Kind, Law
 
 if TYPE_CHECKING:
@@ -26,8 +28,10 @@ class Prediction:
 
     Two distributions can be asked for: the ``"gaussian"`` with the mean and total variance, and the
     exact ``"mixture"`` of one Gaussian per draw of the network (and mode, if noise has several), which
-    has the same two moments. Those of targets that are not real numbers are of their transformed values
-    (:mod:`vebnn.prediction.targets`), so that no quantile or sample is an impossible value.
+    has the same two moments. Noise with heavy tails is Student-t in both: around a Gaussian mean, or
+    around the mean of each draw (:mod:`vebnn.prediction.heavy_tailed`). Those of targets that are not
+    real numbers are of their transformed values (:mod:`vebnn.prediction.targets`), so that no quantile
+    or sample is an impossible value.
 
     Args:
       mean: predictive mean.
@@ -42,7 +46,11 @@ class Prediction:
       spread: what the epistemic variance is the variance of. ``"posterior"``: draws of chains that
         agree. ``"ensemble"``: chains that disagree (R-hat above 1.2), so that each has seen a part of
         the posterior, and the variance is between them. None: the method has no chains.
-      law: the distribution, if it is not the Gaussian one.
+      degrees_of_freedom: of Student-t noise, one for each output; None for Gaussian noise. Its scale
+        follows from the aleatoric variance, and so do those of the components.
+      noise_correlation: of Gaussian noise, ``(outputs, outputs)``; None if the outputs have noise of
+        their own.
+      law: the distribution, if it does not follow from the fields above.
     """
 
     mean: np.ndarray
@@ -53,6 +61,8 @@ class Prediction:
     index: object = field(default=None, repr=False)
     interval_reach: Callable[[float], np.ndarray] | None = field(default=None, repr=False)
     spread: Spread | None = None
+    degrees_of_freedom: np.ndarray | None = field(default=None, repr=False)
+    noise_correlation: np.ndarray | None = field(default=None, repr=False)
     law: Law | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -77,6 +87,21 @@ class Prediction:
     def epistemic_std(self) -> np.ndarray:
         """Standard deviation of the mean over draws."""
         return np.sqrt(self.epistemic_variance)
+
+    @property
+    def aleatoric_covariance(self) -> np.ndarray:
+        """Covariance of the noise of the outputs, ``(rows, ..., outputs, outputs)``."""
+        return joint.aleatoric_covariance(self)
+
+    @property
+    def epistemic_covariance(self) -> np.ndarray:
+        """Covariance of the means over draws, like the aleatoric one."""
+        return joint.epistemic_covariance(self)
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Total covariance of the outputs; its diagonal is the variance."""
+        return self.aleatoric_covariance + self.epistemic_covariance
 
     @cached_property
     def components(self) -> Components:
@@ -126,7 +151,10 @@ class Prediction:
         return self._law.mean_interval(_checked_level(level))
 
     def standardised_error(self, y: np.ndarray) -> np.ndarray:
-        """Return how many total stds observations are from their prediction, on the scale learned."""
+        """Return how many total stds observations are from their prediction, on the scale learned.
+
+        With heavy tails, these are the errors of a Gaussian that are as improbable.
+        """
         return self._law.standardised_error(self._shaped(y))
 
     def log_prob(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
@@ -136,6 +164,14 @@ class Prediction:
           ValueError: if ``y`` has not the shape of the prediction.
         """
         return self._law.log_prob(self._shaped(y), _checked(kind))
+
+    def log_prob_joint(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
+        """Return the log-density of all outputs of each row together, ``(rows, ...)``.
+
+        Raises:
+          ValueError: if there is one output, or noise is not Gaussian on the scale of y.
+        """
+        return joint.log_prob(self, self._shaped(y), _checked(kind))
 
     def cdf(self, y: np.ndarray, kind: Kind = "gaussian") -> np.ndarray:
         """Return the probability of an observation up to ``y``, elementwise."""
@@ -174,7 +210,7 @@ class Prediction:
 
     @property
     def _law(self) -> Law:
-        return self.law or Gaussian(self)
+        return self.law or (Gaussian(self) if self.degrees_of_freedom is None else HeavyTailed(self))
 
     def _shaped(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, float)

@@ -21,7 +21,7 @@ def steps_as_rows(
     """
     single = len(names) == 1
     where = (*places, 0) if single else places
-    law = prediction.law
+    law, freedom = prediction.law, prediction.degrees_of_freedom
     if isinstance(law, BackTransformed):
         law = replace(law, transformed=steps_as_rows(law.transformed, places, names))
 
@@ -36,5 +36,6 @@ def steps_as_rows(
         epistemic_variance=prediction.epistemic_variance[where],
         load_components=load_components,
         target_names=None if single else names,
+        degrees_of_freedom=freedom[0] if single and freedom is not None else freedom,
         law=law,
     )

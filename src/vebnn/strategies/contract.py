@@ -81,6 +81,16 @@ class Fitted(ABC):
 
     published: ClassVar[tuple[str, ...]] = ()  # fields that estimators show, with a trailing _
 
+    @property
+    def degrees_of_freedom(self) -> np.ndarray | None:
+        """Those of Student-t noise, ``(outputs,)``; None if noise is Gaussian."""
+        return None
+
+    @property
+    def noise_correlation(self) -> np.ndarray | None:
+        """That of the outputs' noise, ``(outputs, outputs)``; None if each has noise of its own."""
+        return None
+
     @abstractmethod
     def parts(self, x: np.ndarray) -> Parts:
         """Return mean, aleatoric and epistemic variance."""

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 
 from vebnn.calibration.conformal import rows_needed
-from vebnn.core.groups import number_groups, take_groups
+from vebnn.core.groups import labelled_groups, number_groups, take_groups
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import TableError, counted
 from vebnn.tabular.scores import DEFAULT_LEVEL
@@ -41,11 +41,11 @@ class TableGroups:
             role = "is also an input" if as_input else "is no input"
             notices.append(f"{self.column}: names {self.count:,} groups that stay together; {role}.")
         if self.num_repeats:
-            rest = (
-                "identical inputs stay together"
-                if self.kept
-                else "there are too few different inputs to hold some out, so the score is of repeats"
-            )
+            rest = "there are too few different inputs to hold some out, so the score is of repeats"
+            if self.kept:
+                rest = "identical inputs stay together"
+            elif self.column is not None:
+                rest = f"they join most groups of {self.column}, so only the groups stay together"
             notices.append(
                 f"{counted(self.num_repeats, self.unit)} have the inputs of another {self.unit}; "
                 f"{rest}."
@@ -64,7 +64,8 @@ class Division(NamedTuple):
 def find_groups(table: EncodedTable, column: str | None, *, fewest: int) -> TableGroups:
     """Find the rows that belong together; every row is a group if fewer than ``fewest`` inputs differ.
 
-    Inputs are compared as the network would see them: without identifiers, targets and dropped columns.
+    With a column, its groups alone count where identical inputs would join most of them. Inputs are
+    compared as the network would see them: without identifiers, targets and dropped columns.
     """
     labels = None if column is None else to_labels(table.frame[column])
     return group_inputs(np.asarray(table.matrix), labels, column, fewest=fewest)
@@ -77,7 +78,8 @@ def group_inputs(
     same = number_groups(inputs)
     num_repeats = int(np.sum(np.bincount(same)[same] > 1))
     if labels is not None:
-        return TableGroups(number_groups(inputs, labels), column, num_repeats)
+        found, kept = labelled_groups(inputs, labels)
+        return TableGroups(found, column, num_repeats, kept)
     kept = bool(same.max() + 1 >= fewest)
     return TableGroups(same if kept else np.arange(len(same)), None, num_repeats, kept)
 

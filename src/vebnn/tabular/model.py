@@ -110,6 +110,8 @@ class TableModel:
         inputs_of, observed = plan.table.take, plan.table.observed
         trained, calibrated, held_out = plan.trained, plan.calibrated, plan.held_out
         names = plan.encoder.targets
+        if plan.calibrate is not None:
+            estimator.check_calibration("calibrate", plan.calibrate)
         groups = None if plan.groups.column is None else plan.groups.of_rows[trained]
         by_rows = plan.encoder.by_rows(estimator)
         by_rows.fit(

@@ -32,25 +32,30 @@ class PlainColumn(NumberColumn):
     """One input of an array: a number, as it is. Its range is a guess from mean and std."""
 
     range_known: ClassVar[bool] = False
+    knows_gaps: bool = False  # whether the estimator has learned what a gap means
 
     @classmethod
-    def around(cls, name: str, centre: float, scale: float) -> "PlainColumn":
+    def around(cls, name: str, centre: float, scale: float, knows_gaps: bool) -> "PlainColumn":
         """Return a column from the mean and std of its training values."""
-        return cls(name, centre - 2 * scale, centre + 2 * scale, centre, False, 0)
+        return cls(name, centre - 2 * scale, centre + 2 * scale, centre, False, 0, knows_gaps)
 
     @property
     def summary(self) -> str:
         """What is known of the training values."""
         return f"{self.median:g} ± {(self.high - self.low) / 4:g} (std)"
 
+    def decode(self, values: np.ndarray) -> float | None:
+        """Return the value of one row, None where it was missing."""
+        return None if np.isnan(values[0]) else float(values[0])
+
     def encode(self, series: pandas.Series) -> Encoded:
-        """Return the numbers; the estimator has not learned what a gap means."""
+        """Return the numbers; the estimator fills gaps itself."""
         numbers = to_numbers(series)
-        if (missing := np.isnan(numbers)).any():
+        if (missing := np.isnan(numbers)).any() and not self.knows_gaps:
             row = int(series.index[missing][0])
             raise TableError(
                 f"The column {self.name!r} is missing in {counted(int(missing.sum()), 'row')}, first "
-                f"in row {row + 1}, but the model knows no gaps. Fill them in, or delete these rows.",
+                f"in row {row + 1}, but had no gaps in training. Fill them in, or delete these rows.",
                 self.name,
                 row,
             )
@@ -91,9 +96,12 @@ class SavedEstimator:
         model = self.estimator
         units, num_inputs = model.x_units_, model.in_shape_[-1]
         names = getattr(model, "feature_names_in_", _numbered("x", num_inputs))
+        marked = () if model.gaps_ is None else model.gaps_.marked
         columns = tuple(
-            PlainColumn.around(str(name), float(centre), float(scale))
-            for name, centre, scale in zip(names, *units, strict=True)
+            PlainColumn.around(
+                str(names[at]), float(units.centre[at]), float(units.scale[at]), at in marked
+            )
+            for at in range(num_inputs)
         )
         if len(model.in_shape_) == 1:
             return TableEncoder(columns, self._targets, (), ())
@@ -144,9 +152,19 @@ class SavedEstimator:
         )
         kept = np.zeros((0, len(encoder.columns)))
         if len(model.in_shape_) == 1:
-            kept = model.x_units_.restore(np.asarray(model.fitted_.probe_x, float))
+            kept = _kept_rows(model)
         unknown = np.full((len(kept), len(self._targets)), np.nan)
         return TableModel(encoder, model, facts, KnownRows(nothing), kept, unknown)
+
+
+def _kept_rows(model: Any) -> np.ndarray:
+    """Return the training rows that every estimator keeps, in their units and with their gaps."""
+    inputs = model.x_units_.restore(np.asarray(model.fitted_.probe_x, float))
+    rows: np.ndarray = inputs[:, : model.in_shape_[0]].copy()
+    for feature in () if model.gaps_ is None else model.gaps_.marked:
+        _, mark = model.gaps_.inputs_of(feature)
+        rows[inputs[:, mark] > 0.5, feature] = np.nan
+    return rows
 
 
 def _numbered(name: str, number: int) -> list[str]:

@@ -116,7 +116,8 @@ class SavedTableModel:
 
 def open_saved(path: str | Path) -> "SavedTableModel | SavedEstimator":
     """Open a model of a table, or an estimator that was saved from Python."""
-    if (Path(path) / "table.json").exists() or not (Path(path) / "model.json").exists():
+    there = {name for name in _NAMES if (Path(path) / name).exists()}
+    if there != MODEL.names:  # with one file of a table, the others are missing
         return SavedTableModel.open(path)
     from vebnn.tabular.saved_estimator import SavedEstimator
 

@@ -142,9 +142,12 @@ def test_a_missing_file_is_said_in_the_rows_and_the_others_go_on(
         ({"methods": []}, "at least one data set and one method. Got 1 and 0."),
         (
             {"methods": ["XGBoost"]},
-            "no method 'XGBoost'.*Baselines: NGBoost, CatBoost.*module:function",
+            "no method 'XGBoost'.*Baselines: NGBoost, CatBoost.*file.py:function",
         ),
-        ({"methods": ["nowhere:nothing"]}, "'nowhere:nothing' must be an importable module:function"),
+        (
+            {"methods": ["nowhere:nothing"]},
+            "'nowhere:nothing' must be file.py:function, or an importable",
+        ),
     ],
 )
 def test_bad_arguments(changes: dict, sentence: str, small_data: UCI, tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def test_names() -> None:
         BASELINES["Quantile boosting"],
     )
     own = "vebnn.bench.baselines:ngboost"
-    assert find_forecaster(own) == (own, BASELINES["NGBoost"])
+    name, method = find_forecaster(own)
+    assert (name, method.function) == (own, BASELINES["NGBoost"])  # type: ignore[attr-defined]
 
 
 def test_calibration_learns_from_rows_that_were_held_out(rng: np.random.Generator) -> None:
@@ -74,3 +75,16 @@ def test_calibration_learns_from_rows_that_were_held_out(rng: np.random.Generato
 def test_the_preset_of_the_paper_calibrates() -> None:
     assert isinstance(find_forecaster("NGBoost", "paper")[1], Calibrated)
     assert isinstance(find_forecaster("VeBNN (pSGLD)", "paper")[1], Calibrated)
+
+
+def test_methods_of_this_library_learn_a_kind_of_target() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 1))
+    y = np.exp(3 * X[:, 0] + 0.5 * rng.normal(size=40))
+    _, forecaster = find_forecaster("ME (MSE)", "quick", "positive")
+    forecast = forecaster(X, y, X[:5], 0)
+    assert forecast.transformed is not None
+    assert forecast.transformed.target.name == "positive"
+    assert (forecast.total_interval()[0] > 0).all()
+    # The mean of a log-normal is above its median.
+    assert (forecast.mean > np.exp(forecast.transformed.mean)).all()

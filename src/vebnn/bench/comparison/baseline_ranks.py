@@ -9,8 +9,9 @@ from vebnn.bench.comparison.metric_table import compare
 from vebnn.bench.comparison.order import BASELINE, family_of
 from vebnn.bench.comparison.reading import Results
 from vebnn.bench.comparison.statistics import Ranks
-from vebnn.bench.methods import METHODS
+from vebnn.bench.methods import METHODS, split_kind
 from vebnn.bench.render.sheet import Cell, Sheet
+from vebnn.tabular.errors import counted
 
 FIELDS = ("tll", "crps")
 DEEP_ENSEMBLES = "MVE (Ensembles)"
@@ -19,7 +20,8 @@ DEEP_ENSEMBLES = "MVE (Ensembles)"
 def ranked_methods(results: Results) -> list[str]:
     """Return VeBNN, deep ensembles and the baselines; nothing unless VeBNN and a baseline were run."""
     names = dict.fromkeys(row["method"] for row in results.rows)
-    ours = [name for name in names if name in METHODS and METHODS[name].strategy == "cooperative"]
+    known = {name: METHODS.get(split_kind(name)[0]) for name in names}
+    ours = [name for name, one in known.items() if one and one.strategy == "cooperative"]
     baselines = [name for name in names if family_of(name) == BASELINE]
     ensembles = [name for name in names if name == DEEP_ENSEMBLES]
     return [*ours, *ensembles, *baselines] if ours and baselines else []
@@ -45,8 +47,8 @@ def baselines_sheet(ranks: Mapping[str, Ranks]) -> Sheet:
         columns=("method", *(f"by {METRICS[field].name}" for field in ranks)),
         groups=[rows],
         notes=[
-            f"By {METRICS[field].name}: over {len(found.datasets)} data sets that all of them have "
-            f"({', '.join(found.datasets)})."
+            f"By {METRICS[field].name}: over {counted(len(found.datasets), 'data set')} that all of "
+            f"them have ({', '.join(found.datasets)})."
             for field, found in ranks.items()
         ],
     )

@@ -23,7 +23,7 @@ def paired_comparisons(results: Results, metric: Metric) -> pandas.DataFrame:
     all splits of all data sets. There is no p for too few pairs.
     """
     methods = ordered_methods(row["method"] for row in results.rows)
-    known = [METHODS[name] for name in methods if are_variants(family_of(name))]
+    known = [METHODS[name] for name in methods if name in METHODS and are_variants(family_of(name))]
     rows = [
         row
         for one in known

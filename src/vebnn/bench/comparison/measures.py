@@ -82,6 +82,7 @@ METRICS = {metric.field: metric for metric in _ALL}
 # The defaults, by experiment: those of the paper, and the noise ratio.
 USUAL = {
     "uci": ("tll", "rmse", "coverage", "interval_length"),
+    "run": ("rmse", "tll", "crps", "coverage", "interval_length"),
     "plasticity": (
         *("rmse_percent", "wasserstein", "noise_ratio", "epistemic_log_likelihood"),
         *("epistemic_coverage", "epistemic_interval_length", "epistemic_calibration_error"),

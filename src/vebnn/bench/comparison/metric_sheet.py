@@ -11,6 +11,7 @@ from vebnn.bench.comparison.metric_table import MetricTable
 from vebnn.bench.comparison.order import family_of
 from vebnn.bench.comparison.statistics import FEWEST_PAIRS, Ranks
 from vebnn.bench.render.sheet import MISSING, Cell, Sheet
+from vebnn.tabular.errors import counted
 
 RAISED = {"": "", "+": "+", "-": "−"}
 MOST_DECIMALS = 6
@@ -113,7 +114,7 @@ def _notes(table: MetricTable) -> list[str]:
     counts = set(table.cells["splits"]) - {0}
     if counts:
         fewer = "; n= where there are fewer. Tests use the splits both methods have"
-        notes.append(f"{usual} split{'s' if usual > 1 else ''}{fewer if len(counts) > 1 else ''}.")
+        notes.append(f"{counted(usual, 'split')}{fewer if len(counts) > 1 else ''}.")
     if len(table.methods) == 1:
         notes.append("One method: there is nothing to compare it with.")
     if table.untested:
@@ -125,7 +126,7 @@ def _notes(table: MetricTable) -> list[str]:
         without = f"; without {', '.join(left_out)}, where some method has no number"
         num = len(table.ranks.datasets)
         notes.append(
-            f"Rank: average over {num} data set{'s' if num > 1 else ''}: "
+            f"Rank: average over {counted(num, 'data set')}: "
             f"{', '.join(table.ranks.datasets)}{without if left_out else ''}. Ties share their rank."
         )
     elif len(table.methods) > 1:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from vebnn.bench.comparison.published import published_datasets
-from vebnn.bench.methods import ENGINE_NAMES, METHODS
+from vebnn.bench.methods import ENGINE_NAMES, METHODS, split_kind
 
 SINGLE, BASELINE = "", "baseline"
 _FAMILIES = (SINGLE, *ENGINE_NAMES, BASELINE)
@@ -14,8 +14,10 @@ def family_of(method: str) -> str:
     """Return the engine of a method: methods with the same engine are variants of each other.
 
     Single networks have the family :data:`SINGLE`, and methods that are not the paper's
-    :data:`BASELINE`; the members of these two are no variants of each other.
+    :data:`BASELINE`; the members of these two are no variants of each other. A kind of target in the
+    name makes no difference.
     """
+    method, _ = split_kind(method)
     return (METHODS[method].engine or SINGLE) if method in METHODS else BASELINE
 
 
@@ -29,7 +31,8 @@ def ordered_methods(names: Iterable[str]) -> list[str]:
     known = list(METHODS)
 
     def place(name: str) -> tuple[int, int, str]:
-        return _FAMILIES.index(family_of(name)), known.index(name) if name in METHODS else 0, name
+        plain, _ = split_kind(name)
+        return _FAMILIES.index(family_of(name)), known.index(plain) if plain in METHODS else 0, name
 
     return sorted(set(names), key=place)
 

@@ -101,7 +101,7 @@ def _checked(row: Row, where: str) -> Row:
         if not isinstance(row.get(field), str):
             raise ValueError(
                 f"{where} must have the name of a {field}. Got {row.get(field)!r}. "
-                f"The tables are made of rows of vebnn bench uci, truth or plasticity."
+                f"The tables are made of rows of vebnn bench run, uci, truth or plasticity."
             )
     if row.get("skipped"):
         return row

@@ -1,8 +1,5 @@
 """How every method is trained on tables: the paper's way, with the defaults, or quickly."""
 
-import importlib
-import os
-import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,10 +11,12 @@ from vebnn import presets
 from vebnn.bench.baselines import BASELINES
 from vebnn.bench.forecasts import Forecast, Forecaster
 from vebnn.bench.methods import Method, find_method
+from vebnn.bench.own_methods import OwnMethod
 from vebnn.bench.results import r_hat
 from vebnn.calibration import CommonFactor
 from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES
+from vebnn.prediction import BackTransformed
 from vebnn.tabular import effort
 
 # Length of training over the default one, as in ``vebnn fit --effort``; rows call the default standard.
@@ -28,16 +27,29 @@ CALIBRATION_SHARE = 0.2
 
 
 def forecast(
-    method: Method, preset: str, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int
+    method: Method,
+    preset: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    X_new: np.ndarray,
+    seed: int,
+    *,
+    target_kind: str = "real",
+    groups: np.ndarray | None = None,
 ) -> Forecast:
-    """Fit a method of this library, and predict."""
-    model = method.make(**arguments(method, preset, len(X)), random_state=seed).fit(X, y)
+    """Fit a method of this library, and predict; one output if the target is transformed."""
+    settings = arguments(method, preset, len(X)) | {"target": target_kind}
+    model = method.make(**settings, random_state=seed).fit(X, y, groups=groups)
     prediction = model.predict_distribution(X_new)
     notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
     if getattr(model, "learning_rate_", None) is not None:
         notes["learning_rate"] = float(model.learning_rate_)
+    law = prediction.law
+    if isinstance(law, BackTransformed):
+        prediction = law.transformed
     noise = prediction.aleatoric_variance
-    return Forecast(prediction.mean, prediction.variance, notes=notes, noise_variance=noise)
+    found = Forecast(prediction.mean, prediction.variance, notes=notes, noise_variance=noise)
+    return found.in_units_of(law.targets[0]) if isinstance(law, BackTransformed) else found
 
 
 @dataclass(frozen=True)
@@ -63,19 +75,26 @@ class Calibrated:
         return Forecast(raw.mean, variance, notes={**raw.notes, "factors": list(factor.factors)})
 
 
-def find_forecaster(name: str, preset: str = "standard") -> tuple[str, Forecaster]:
+def find_forecaster(
+    name: str,
+    preset: str = "standard",
+    target_kind: str = "real",
+    groups: np.ndarray | None = None,
+) -> tuple[str, Forecaster]:
     """Return a method's name as tables spell it, and its forecaster.
 
     Args:
       name: a method such as ``"VeBNN (pSGLD)"``, a baseline such as ``"NGBoost"``, or
-        ``"module:function"`` for a function of your own.
+        ``"file.py:function"`` or ``"module:function"`` for a function of your own.
       preset: how this library's methods are trained; ``"paper"`` also calibrates every method.
+      target_kind: of the target, for methods of this library; see :mod:`vebnn.prediction.targets`.
+      groups: of the training rows, for methods of this library: rows that they keep together.
     """
     require_one_of("preset", preset, UCI_PRESETS)
     forecaster: Forecaster
     baselines = {known.casefold(): known for known in BASELINES}
     if ":" in name:
-        forecaster = _imported(name)
+        forecaster = OwnMethod.find(name)
     elif name.casefold() in baselines:
         name = baselines[name.casefold()]
         forecaster = BASELINES[name]
@@ -83,9 +102,10 @@ def find_forecaster(name: str, preset: str = "standard") -> tuple[str, Forecaste
         try:
             method = find_method(name)
         except ValueError as error:
-            others = f"Baselines: {', '.join(BASELINES)}, or module:function."
+            others = f"Baselines: {', '.join(BASELINES)}, or file.py:function."
             raise ValueError(f"{error} {others}") from None
-        name, forecaster = method.name, partial(forecast, method, preset)
+        settings = {"target_kind": target_kind, "groups": groups}
+        name, forecaster = method.name, partial(forecast, method, preset, **settings)
     return name, Calibrated(forecaster) if preset == "paper" else forecaster
 
 
@@ -107,15 +127,3 @@ def arguments(method: Method, preset: str, num_rows: int) -> dict[str, Any]:
         return chosen | {"training": mean_training}
     variance_training = presets.stretched(presets.default_variance_training(num_rows), factor)
     return chosen | {"mean_training": mean_training, "variance_training": variance_training}
-
-
-def _imported(name: str) -> Forecaster:
-    module_name, _, function_name = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        return getattr(importlib.import_module(module_name), function_name)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"The method {name!r} must be an importable module:function. {error}."
-        ) from None

@@ -8,6 +8,7 @@ from vebnn.bench.pages.effort import effort_page
 from vebnn.bench.pages.images import images_page
 from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.replicates import replicates_page
+from vebnn.bench.pages.run import run_page
 from vebnn.bench.pages.standard_splits import standard_splits_page
 from vebnn.bench.pages.truth import truth_page
 from vebnn.plots import save_figure
@@ -15,6 +16,7 @@ from vebnn.serialization.files import write_bytes
 
 # By the experiment of the rows.
 PAGES: dict[str, Callable[[Results], Page]] = {
+    "run": run_page,
     "truth": truth_page,
     "replicates": replicates_page,
     "images": images_page,

@@ -1,4 +1,4 @@
-r"""Tables as LaTeX, to be read with ``\input`` by a paper that uses booktabs and graphicx."""
+r"""Tables as LaTeX, to be read with ``\input`` by a paper that uses booktabs."""
 
 import re
 
@@ -21,12 +21,16 @@ _SIGNS = {
     "·": r"$\cdot$",
     "–": "--",
 }
+_NEEDS = (
+    r"% Needs \usepackage{booktabs}.",
+    r"% A table that is too wide needs \resizebox{\textwidth}{!}{...} of graphicx, or fewer data sets.",
+)
 
 
 def as_latex(document: Document) -> str:
     """Return the text of a LaTeX file."""
     opening = [f"% {' '.join(line.split())}" for line in (document.title, *document.opening)]
-    head = [*opening, r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.", ""]
+    head = [*opening, *_NEEDS, ""]
     closing = [f"% {' '.join(line.split())}" for line in document.closing]
     return "\n".join([*head, *(_table(sheet) for sheet in document.sheets), *closing, ""])
 
@@ -42,14 +46,13 @@ def _table(sheet: Sheet) -> str:
         r"\begin{table*}",
         rf"\caption{{\textbf{{{escape(sheet.title)}.}} {escape(sheet.caption)}}}",
         r"\centering",
-        r"\resizebox{\textwidth}{!}{%",
         rf"\begin{{tabular}}{{l{'c' * (len(sheet.columns) - 1)}}}",
         r"\toprule",
         _line([escape(name) for name in sheet.columns]),
     ]
     for group in sheet.groups:
         lines += [r"\midrule", *(_line([_cell(cell) for cell in row]) for row in group)]
-    lines += [r"\bottomrule", r"\end{tabular}", "}"]
+    lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [rf"\par\smallskip{{\footnotesize {escape(note)}\par}}" for note in sheet.notes]
     return "\n".join([*lines, r"\end{table*}", ""])
 

@@ -36,7 +36,12 @@ def explain(
             f"The `model` must take rows of features to be explained. Got one of inputs of shape "
             f"{model.in_shape_}, such as sequences or images."
         )
-    players = _players(groups, model)
+    features = _features(groups, model)
+    gaps = model.gaps_
+    players = [
+        [one for feature in members for one in (gaps.inputs_of(feature) if gaps else (feature,))]
+        for members in features.values()
+    ]
     model = snapshot(model)  # another thread may fit this one again
     rows, _ = model._inputs(X)
     others = _training_rows(model) if background is None else model._inputs(background)[0]
@@ -55,14 +60,14 @@ def explain(
     shape = (len(OUTPUTS),) if model.one_output_ else (len(OUTPUTS), -1)
     base = outputs(others).mean(0).reshape(shape)
     predicted = outputs(rows).reshape(len(rows), *shape)
-    values = shapley_values(outputs, rows, others, list(players.values()), game)
+    values = shapley_values(outputs, rows, others, players, game)
     values = values.reshape(*values.shape[:2], *shape)
     parts = {
         name: Attribution(base[at], values[:, :, at], predicted[:, at])
         for at, name in enumerate(OUTPUTS)
     }
     index = getattr(X, "index", None) if hasattr(X, "columns") else None
-    return Explanation(tuple(players), **parts, target_names=model.target_names_, index=index)
+    return Explanation(tuple(features), **parts, target_names=model.target_names_, index=index)
 
 
 def _training_rows(model: Any) -> np.ndarray:
@@ -71,16 +76,16 @@ def _training_rows(model: Any) -> np.ndarray:
     return kept[np.unique(np.linspace(0, len(kept) - 1, BACKGROUND_ROWS).round().astype(int))]
 
 
-def _players(groups: Mapping[str, Sequence[int]] | None, model: Any) -> dict[str, list[int]]:
-    """Return the inputs behind each feature; without groups, each input is a feature."""
+def _features(groups: Mapping[str, Sequence[int]] | None, model: Any) -> dict[str, list[int]]:
+    """Return the numbers of the features in each group; without groups, each is alone."""
     count = model.n_features_in_
     if groups is None:
         named = getattr(model, "feature_names_in_", [f"x{number}" for number in range(count)])
         return {str(name): [number] for number, name in enumerate(named)}
-    players = {str(name): [int(one) for one in inputs] for name, inputs in groups.items()}
-    every = sorted(number for inputs in players.values() for number in inputs)
-    if every != list(range(count)) or not all(players.values()):
+    features = {str(name): [int(one) for one in inputs] for name, inputs in groups.items()}
+    every = sorted(number for inputs in features.values() for number in inputs)
+    if every != list(range(count)) or not all(features.values()):
         raise ValueError(
             f"The `groups` must hold each of the inputs 0 to {count - 1} once. Got {dict(groups)!r}."
         )
-    return players
+    return features

@@ -25,7 +25,7 @@ class Count(Target):
     name: ClassVar[str] = "count"
     support: ClassVar[str] = "whole numbers, 0 or more"
     way_out: ClassVar[str] = 'take the kind "positive" for other positive numbers, or take "real"'
-    floor: ClassVar[float] = 0.0
+    floor: float = 0.0
 
     def allows(self, y: np.ndarray) -> np.ndarray:
         """Return which values are 0, 1, 2, … or missing."""

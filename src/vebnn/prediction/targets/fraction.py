@@ -17,7 +17,7 @@ class Fraction(Smooth):
     way_out: ClassVar[str] = (
         'divide percent by 100, move 0 and 1 inwards by a detection limit, or take "real"'
     )
-    floor: ClassVar[float] = 0.0
+    floor: float = 0.0
 
     def allows(self, y: np.ndarray) -> np.ndarray:
         """Return which values are strictly between 0 and 1, or missing."""

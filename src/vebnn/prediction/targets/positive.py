@@ -16,7 +16,7 @@ class Positive(Smooth):
     way_out: ClassVar[str] = (
         'take the kind "count" for whole numbers, replace 0 by a detection limit, or take "real"'
     )
-    floor: ClassVar[float] = 0.0
+    floor: float = 0.0
 
     def allows(self, y: np.ndarray) -> np.ndarray:
         """Return which values are above 0, or missing."""

@@ -30,7 +30,7 @@ class Target(ABC):
     name: ClassVar[str]
     support: ClassVar[str]  # the possible values, for sentences
     way_out: ClassVar[str]  # what to do with other values
-    floor: ClassVar[float] = -np.inf  # no prediction can be below it
+    floor: float = -np.inf  # no prediction can be below it
 
     @abstractmethod
     def allows(self, y: np.ndarray) -> np.ndarray:

@@ -31,7 +31,22 @@ class FittedCooperative(Fitted):
     chosen_round: int
     mean_history: np.ndarray  # (epochs, 2): training and validation loss of Step 1
 
-    published: ClassVar[tuple[str, ...]] = ("rounds", "chosen_round")
+    published: ClassVar[tuple[str, ...]] = (
+        "rounds",
+        "chosen_round",
+        "degrees_of_freedom",
+        "noise_correlation",
+    )
+
+    @property
+    def degrees_of_freedom(self) -> np.ndarray | None:
+        """Those of Student-t noise."""
+        return self.noise.freedom
+
+    @property
+    def noise_correlation(self) -> np.ndarray | None:
+        """That of the outputs' noise."""
+        return self.noise.correlation
 
     def parts(self, x: np.ndarray) -> Parts:
         """Return mean, aleatoric and epistemic variance (eq. 11)."""
@@ -39,7 +54,7 @@ class FittedCooperative(Fitted):
         return Parts(mean, self.noise.variance(x), epistemic)
 
     def components(self, x: np.ndarray) -> Components:
-        """Return one Gaussian per draw."""
+        """Return one Gaussian per draw, or one Student-t of this variance."""
         means = evaluate_draws(pool_chains(self.posterior.draws), x)
         return Components.of_draws(means, self.noise.variance(x)[None])
 
@@ -68,6 +83,8 @@ class Cooperative(Strategy):
     num_folds: int
     rescale_residuals: bool
     variance_loss: VarianceLoss
+    heavy_tails: bool
+    noise_covariance: Literal["diagonal", "full"]
     mean_training: Training
     learning_rates: tuple[float, ...]
     variance_training: Training
@@ -120,10 +137,12 @@ class Cooperative(Strategy):
         """Return a fitted strategy from saved arrays and JSON."""
         mean = shapes.like(self.network, 1)
         variance = shapes.like(self.variance_network, VARIANCE_HEADS[self.variance_loss].parts)
+        full = self.noise_covariance == "full"
+        noise = Noise.like(variance, self.variance_loss, heavy_tails=self.heavy_tails, correlated=full)
         return FittedCooperative(
             **saved.common(self.engine, mean),
             mean=saved.fill("mean", mean),
-            noise=saved.fill("noise", Noise.like(variance, self.variance_loss)),
+            noise=saved.fill("noise", noise),
             rounds=tuple(Round(**one) for one in saved.description["rounds"]),
             chosen_round=saved.description["chosen_round"],
             mean_history=saved.fill("history", ARRAY),

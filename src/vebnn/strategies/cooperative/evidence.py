@@ -11,30 +11,38 @@ from jax.scipy.special import logsumexp
 from vebnn.core.blocks import by_blocks, is_wide
 from vebnn.core.types import Array, NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws, map_draws
-from vebnn.likelihoods import gaussian
+from vebnn.likelihoods import gaussian, student
 from vebnn.training import all_rows
 from vebnn.training.batches import take
 
 
-def log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
-    """Return LMglk = log E_θ[p(y | θ, φ)] over pooled draws, on the given rows (Algorithm 1)."""
+def log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array | None = None) -> Array:
+    """Return LMglk = log E_θ[p(y | θ, φ)] over pooled draws, on the given rows (Algorithm 1).
+
+    The ``freedom`` is that of Student-t noise, ``(outputs,)``; None is Gaussian noise.
+    """
     if is_wide(observed.x):
         outputs = evaluate_draws(draws, observed.x)
-        return log_mean_exp(np.asarray([log_likelihood(one, observed) for one in outputs]))
-    return _log_marginal_likelihood(draws, take(observed, np.asarray(all_rows(len(observed.x))[0])))
+        return log_mean_exp(np.asarray([log_likelihood(one, observed, freedom) for one in outputs]))
+    rows = take(observed, np.asarray(all_rows(len(observed.x))[0]))
+    return _log_marginal_likelihood(draws, rows, freedom)
 
 
 @eqx.filter_jit
-def _log_marginal_likelihood(draws: Any, observed: NoisyDataset) -> Array:
+def _log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array | None) -> Array:
     def of_draw(network: Any) -> Array:
-        return log_likelihood(by_blocks(jax.vmap(network), observed.x), observed)
+        return log_likelihood(by_blocks(jax.vmap(network), observed.x), observed, freedom)
 
     return log_mean_exp(map_draws(of_draw, draws))
 
 
-def log_likelihood(outputs: Array, observed: NoisyDataset) -> Array:
-    """Return Σ log N(y | outputs, noise variance), weighted."""
-    log_prob = gaussian.log_prob(observed.target, outputs, observed.noise_variance)
+def log_likelihood(outputs: Array, observed: NoisyDataset, freedom: Array | None = None) -> Array:
+    """Return Σ log p(y | outputs, noise variance), weighted."""
+    given = (observed.target, outputs, observed.noise_variance)
+    if freedom is None:
+        log_prob = gaussian.log_prob(*given)
+    else:
+        log_prob = student.log_prob(*given, jnp.broadcast_to(freedom, outputs.shape))
     return jnp.sum(observed.weight * log_prob)
 
 

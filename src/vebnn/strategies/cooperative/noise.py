@@ -1,6 +1,7 @@
 """What Step 2 has learned: the noise of every input."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -9,8 +10,10 @@ import numpy as np
 from vebnn.core.blocks import by_blocks
 from vebnn.core.types import Array
 from vebnn.inference.evaluation import in_pieces, map_draws
+from vebnn.likelihoods.student import variance_of
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
+from vebnn.strategies.cooperative.tails import Tails
 
 
 class Noise(eqx.Module):
@@ -21,12 +24,31 @@ class Noise(eqx.Module):
     num_epochs: np.ndarray
     history: np.ndarray
     loss: VarianceLoss = eqx.field(static=True)
+    freedom: np.ndarray | None = None  # (outputs,): of Student-t noise; None: Gaussian
+    correlation: np.ndarray | None = None  # (outputs, outputs); None: every output by itself
 
     @classmethod
-    def like(cls, network: Network, loss: VarianceLoss) -> "Noise":
+    def like(
+        cls,
+        network: Network,
+        loss: VarianceLoss,
+        *,
+        heavy_tails: bool = False,
+        correlated: bool = False,
+    ) -> "Noise":
         """Return a noise of the right structure, to be filled with saved arrays."""
         nothing = np.zeros(0)
-        return cls(network, nothing, nothing, nothing, loss)
+        freedom, correlation = (nothing if used else None for used in (heavy_tails, correlated))
+        return cls(network, nothing, nothing, nothing, loss, freedom, correlation)
+
+    def with_tails(self, tails: Tails) -> "Noise":
+        """Return Student-t noise, whose squared scale was that of this noise times a factor."""
+        scale = variance_of(self.scale * tails.factor, tails.freedom)
+        return replace(self, scale=scale, freedom=tails.freedom)
+
+    def with_correlation(self, correlation: np.ndarray) -> "Noise":
+        """Return noise that is correlated between outputs."""
+        return replace(self, correlation=correlation)
 
     def __call__(self, x: Array) -> Array:
         """Map one example to its aleatoric variance, ``(..., outputs)``."""

@@ -7,6 +7,8 @@ from scipy import special, stats
 
 from vebnn.core.types import NoisyDataset
 from vebnn.inference.evaluation import Moments
+from vebnn.likelihoods.student import squared_scale_of
+from vebnn.prediction import Components, Prediction
 
 
 class Round(NamedTuple):
@@ -31,17 +33,33 @@ def choose_round(rounds: list[Round], criterion: str) -> int:
     return max(later, key=lambda index: rounds[index].log_marginal_likelihood)
 
 
-def held_out_nll(prediction: Moments, observed: NoisyDataset) -> float:
-    """Return the NLL per observation of N(mean of draws, noise + variance of draws) (eq. 11)."""
-    total_std = np.sqrt(observed.noise_variance + prediction.variance)
-    log_density = stats.norm.logpdf(observed.target, prediction.mean, total_std)
+def held_out_nll(
+    prediction: Moments, observed: NoisyDataset, freedom: np.ndarray | None = None
+) -> float:
+    """Return the NLL per observation of the noise around N(mean, variance of draws) (eq. 11).
+
+    The ``freedom`` is that of Student-t noise, ``(outputs,)``; None is Gaussian noise.
+    """
+    mean, noise, epistemic = prediction.mean, observed.noise_variance, prediction.variance
+    if freedom is None:
+        log_density = stats.norm.logpdf(observed.target, mean, np.sqrt(noise + epistemic))
+    else:
+        parts = (mean, noise, epistemic, lambda: Components.of_draws(mean[None], noise[None]))
+        log_density = Prediction(*parts, degrees_of_freedom=freedom).log_prob(observed.target)
     return float(-np.average(log_density, weights=observed.weight))
 
 
-def leave_one_out_nll(outputs: np.ndarray, observed: NoisyDataset) -> float:
+def leave_one_out_nll(
+    outputs: np.ndarray, observed: NoisyDataset, freedom: np.ndarray | None = None
+) -> float:
     """Estimate the NLL per observation of rows left out one at a time, from draws that saw them."""
-    noise_std = np.sqrt(observed.noise_variance)
-    return leave_one_out(stats.norm.logpdf(observed.target, outputs, noise_std), observed.weight)
+    target, variance = observed.target, observed.noise_variance
+    if freedom is None:
+        log_density = stats.norm.logpdf(target, outputs, np.sqrt(variance))
+    else:
+        scale = np.sqrt(squared_scale_of(variance, freedom))
+        log_density = stats.t.logpdf(target, freedom, outputs, scale)
+    return leave_one_out(log_density, observed.weight)
 
 
 def leave_one_out(log_density: np.ndarray, weight: np.ndarray) -> float:

@@ -11,10 +11,15 @@ from vebnn.core.types import Dataset, Key, NoisyDataset, ResidualDataset
 from vebnn.inference import Engine, Posterior, Problem
 from vebnn.inference.continuing import last_draws, run_until_mixed
 from vebnn.inference.evaluation import evaluate_draws, moments, pool_chains
-from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
+from vebnn.likelihoods.log_likelihoods import (
+    CorrelatedNoiseGiven,
+    GaussianNoiseGiven,
+    IsotropicPrior,
+)
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks import Network
 from vebnn.strategies.contract import Rows
+from vebnn.strategies.cooperative.correlation import correlation_of, posterior_products
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import stopped_by_folds
 from vebnn.strategies.cooperative.mean import MeanStep
@@ -27,6 +32,7 @@ from vebnn.strategies.cooperative.residuals import (
     unit_of,
 )
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.tails import Tails
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.strategies.fit_data import FitData, Keys, appended
@@ -46,6 +52,8 @@ class LearnedNoise(NamedTuple):
     noise: Noise
     variance: np.ndarray  # the aleatoric variance of each training target
     data: NoisyDataset  # training rows with the noise that Step 3 takes as given
+    unweighted: NoisyDataset  # the same, or without the weights of Student-t noise, for scores
+    held_out: NoisyDataset | None  # held-out rows with such noise, to stop early on
 
     @property
     def typical_std(self) -> float:
@@ -75,6 +83,7 @@ class Steps:
         # Of the round before, if Step 2 has chains.
         self.variance_posterior: Posterior | None = None
         self.noise_unit: np.ndarray | None = None
+        self.tails: Tails | None = None  # of the round before, if noise is Student-t
         budget = settings.time_budget
         self.deadline = None if budget is None else time.monotonic() + budget
 
@@ -101,14 +110,52 @@ class Steps:
     def step_2(self, number: int, means: Trained, earlier: Posterior | None) -> LearnedNoise:
         """Learn the noise from the squared residuals of the current mean."""
         residuals, data = self._residuals(means, earlier), self.rows.data
-        engine = self.settings.variance_engine
-        noise = (
-            self._trained_noise(number, residuals, earlier)
-            if engine is None
-            else self._sampled_noise(number, residuals, engine)
+        if self.settings.heavy_tails:
+            return self._heavy_tailed_noise(number, residuals, means, earlier)
+        noise = self._gaussian_noise(number, residuals, earlier)
+        given = _with_noise(data, noise.inverse_precision(data.x))
+        if self.settings.noise_covariance == "full":
+            noise = noise.with_correlation(self._correlation(given, earlier))
+        return LearnedNoise(noise, noise.variance(data.x), given, given, self._noisy_held_out(noise))
+
+    def _heavy_tailed_noise(
+        self, number: int, residuals: ResidualDataset, means: Trained, earlier: Posterior | None
+    ) -> LearnedNoise:
+        """Learn Student-t noise: the scale from weighted residuals, then its degrees of freedom."""
+        data, there = self.rows.data, self.rows.held_out
+        before = np.ones_like(residuals.squared) if self.tails is None else self.tails.squared_scale
+        weighted = Tails.fit(residuals, before).weighted(residuals)
+        gaussian = self._gaussian_noise(number, weighted, earlier)
+        self.tails = tails = Tails.fit(residuals, gaussian.inverse_precision(data.x))
+        noise = gaussian.with_tails(tails)
+        held_out = None
+        if there is not None:
+            unseen = in_sample_residuals(means.params if earlier is None else earlier, there)
+            scale = gaussian.inverse_precision(there.x) * tails.factor
+            held_out = _with_noise(there, scale / tails.of(scale).weights(unseen))
+        return LearnedNoise(
+            noise,
+            noise.variance(data.x),
+            _with_noise(data, tails.squared_scale / tails.weights(residuals)),
+            _with_noise(data, noise.inverse_precision(data.x)),
+            held_out,
         )
-        given = noise.inverse_precision(data.x)
-        return LearnedNoise(noise, noise.variance(data.x), _with_noise(data, given))
+
+    def _correlation(self, given: NoisyDataset, earlier: Posterior | None) -> np.ndarray:
+        """Return the correlation of the outputs' noise; in the first round, there is none yet."""
+        if earlier is None:
+            return np.eye(given.target.shape[-1], dtype=np.float32)
+        products = posterior_products(earlier, self.rows.data)
+        return correlation_of(products, given.noise_variance, given.weight)
+
+    def _gaussian_noise(
+        self, number: int, residuals: ResidualDataset, earlier: Posterior | None
+    ) -> Noise:
+        """Train or sample the variance network."""
+        engine = self.settings.variance_engine
+        if engine is None:
+            return self._trained_noise(number, residuals, earlier)
+        return self._sampled_noise(number, residuals, engine)
 
     def _trained_noise(
         self, number: int, residuals: ResidualDataset, earlier: Posterior | None
@@ -168,6 +215,9 @@ class Steps:
         if before is None:
             return False
         change = abs(np.log(learned.typical_std / before.typical_std))
+        if learned.noise.correlation is not None and before.noise.correlation is not None:
+            moved = np.abs(learned.noise.correlation - before.noise.correlation).max()
+            change = max(change, moved)
         return bool(number == MOST_ROUNDS or change < SETTLED)
 
     def step_3(
@@ -189,14 +239,20 @@ class Steps:
             engine = engine if last or settings.pilot is None else settings.pilot
             if earlier is not None and earlier.markov:
                 starts = last_draws(earlier)
-        prior = IsotropicPrior(np.float32(settings.prior_precision))
+        prior, correlation = (
+            IsotropicPrior(np.float32(settings.prior_precision)),
+            learned.noise.correlation,
+        )
+        likelihood = (
+            GaussianNoiseGiven() if correlation is None else CorrelatedNoiseGiven.of(correlation)
+        )
         problem = Problem(
-            objective=Objective(GaussianNoiseGiven(), prior),
+            objective=Objective(likelihood, prior),
             data=learned.data,
             initialise=lambda keys: self.rows.shapes.build(settings.network, 1, keys),
             starts=starts,
             validation_rows=self.rows.split.set_aside,
-            held_out=self._noisy_held_out(learned.noise),
+            held_out=learned.held_out,
         )
         stage = self.stage.within(f"Round {number} · Step 3")
         return run_until_mixed(
@@ -211,17 +267,19 @@ class Steps:
 
     def score(self, number: int, learned: LearnedNoise, posterior: Posterior) -> Result:
         """Score a round on rows it has not seen."""
-        noise, _, data = learned
+        noise, data, freedom = learned.noise, learned.unweighted, learned.noise.freedom
         draws, there = pool_chains(posterior.draws), self._noisy_held_out(noise)
         here = jax.tree.map(lambda leaf: leaf[self.rows.probe_rows], data)
         outputs = evaluate_draws(draws, here.x)
         if there is None:
-            nll, kind = leave_one_out_nll(outputs, here), "leave one out"
+            nll, kind = leave_one_out_nll(outputs, here, freedom), "leave one out"
         else:
-            nll, kind = held_out_nll(moments(draws, there.x), there), "held out"
+            nll, kind = held_out_nll(moments(draws, there.x), there, freedom), "held out"
         report = Round(
             number=number,
-            log_marginal_likelihood=float(log_marginal_likelihood(draws, data) / data.weight.sum()),
+            log_marginal_likelihood=float(
+                log_marginal_likelihood(draws, data, freedom) / data.weight.sum()
+            ),
             validation_nll=nll,
             validation_kind=kind,
             typical_noise_std=learned.typical_std,
@@ -243,7 +301,9 @@ class Steps:
             found = in_sample_residuals(means.params if earlier is None else earlier, data)
         else:
             found = posterior_residuals(earlier, data)
-        return with_pure_error(found, data) if kind == "posterior" else found
+        # An average of repeats is no match for a gross error among them.
+        pure = kind == "posterior" and not self.settings.heavy_tails
+        return with_pure_error(found, data) if pure else found
 
 
 def point_posterior(means: Trained) -> Posterior:

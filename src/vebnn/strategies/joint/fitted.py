@@ -6,7 +6,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from vebnn.inference import Posterior
-from vebnn.inference.evaluation import Shared, evaluate_draws, moments, pool_chains
+from vebnn.inference.evaluation import (
+    Shared,
+    evaluate_draws,
+    moments,
+    pool_chains,
+    split_outputs,
+)
 from vebnn.likelihoods.heads import Head, Parts, PredictedParts
 from vebnn.prediction import Components
 from vebnn.strategies.contract import Fitted
@@ -40,8 +46,8 @@ class FittedJoint(Fitted):
         each draw predicts of its own.
         """
         mean, spread = moments(predicted_parts(self.posterior, self.head), x)
-        means = Parts(*np.split(mean, 3, axis=-1))
-        between = np.split(spread, 3, axis=-1)[0]
+        means = Parts(*split_outputs(mean, 3))
+        between = split_outputs(spread, 3)[0]
         return Parts(
             means.mean,
             means.aleatoric_variance + self.constant_variance,
@@ -51,7 +57,7 @@ class FittedJoint(Fitted):
     def components(self, x: np.ndarray) -> Components:
         """Return one Gaussian per draw."""
         outputs = evaluate_draws(predicted_parts(self.posterior, self.head), x)
-        mean, aleatoric, epistemic = np.split(outputs, 3, axis=-1)
+        mean, aleatoric, epistemic = split_outputs(outputs, 3)
         return Components.of_draws(mean, aleatoric + self.constant_variance + epistemic)
 
     def pieces(self) -> dict[str, Any]:

@@ -5,7 +5,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from vebnn.inference.evaluation import Shared, evaluate_draws, moments, pool_chains
+from vebnn.inference.evaluation import (
+    Shared,
+    evaluate_draws,
+    moments,
+    pool_chains,
+    split_outputs,
+)
 from vebnn.likelihoods.heads import Parts
 from vebnn.likelihoods.mixture import Mixture
 from vebnn.networks import Network
@@ -60,8 +66,8 @@ class FittedMixture(Fitted):
         variance is that of the mixture's mean over draws.
         """
         mean, spread = moments(MixtureMoments(self.whole(), self.num_modes), x)
-        centre, aleatoric = np.split(mean, 2, axis=-1)
-        return Parts(centre, aleatoric, np.split(spread, 2, axis=-1)[0])
+        centre, aleatoric = split_outputs(mean, 2)
+        return Parts(centre, aleatoric, split_outputs(spread, 2)[0])
 
     def components(self, x: np.ndarray) -> Components:
         """Return one Gaussian per draw and mode."""

@@ -1,0 +1,74 @@
+"""``vebnn fit --heavy-tails``, and what later commands make of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+from scipy import special, stats
+
+from tests.support.commands import Finished, one_sentence, run
+from vebnn.tabular.model import TableModel
+
+WORDS = ("--target", "force", "--effort", "quick", "--inference", "map", "--rounds", "2")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("heavy")
+    rng = np.random.default_rng(2)
+    depth = rng.uniform(0, 4, 120)
+    force = 10 * depth + rng.standard_t(2.5, 120)
+    frame = pandas.DataFrame({"depth": depth, "force": force, "error": 0.1})
+    frame.to_csv(folder / "rows.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fit(folder: Path) -> Finished:
+    words = ("--heavy-tails", "--drop", "error", "--out", "m", "--json")
+    finished = run("fit", "rows.csv", *WORDS, *words, cwd=folder)
+    assert finished.returncode == 0, finished.stderr
+    return finished
+
+
+def test_scores_are_those_of_the_student_t(fit: Finished, folder: Path, call) -> None:
+    """The log-likelihood by hand, from the table of predictions."""
+    found = json.loads(fit.stdout)
+    (freedom,) = found["degrees_of_freedom"]
+    assert 2.5 <= freedom < 10
+    model, data = str(folder / "m"), str(folder / "rows.csv")
+    scores = json.loads(call("evaluate", model, data, "--json").stdout)["scores"][0]
+    assert scores["tll"] == pytest.approx(found["scores"][0]["tll"], rel=1e-5)
+    loaded = TableModel.load(folder / "m")
+    new = loaded.evaluate(pandas.read_csv(data))
+    p, y = new.prediction, new.table.observed[new.scored, 0]
+    scale = p.aleatoric_std * np.sqrt((freedom - 2) / freedom)
+    # MAP has a single draw: all of the variance is noise.
+    assert scores["tll"] == pytest.approx(stats.t.logpdf(y, freedom, p.mean, scale).mean(), rel=1e-4)
+
+
+def test_the_range_of_a_table_is_that_of_the_student_t(fit: Finished, folder: Path, call) -> None:
+    out = folder / "p.csv"
+    model, data = str(folder / "m"), str(folder / "rows.csv")
+    assert call("predict", model, data, "--out", str(out)).returncode == 0
+    table, (freedom,) = pandas.read_csv(out), json.loads(fit.stdout)["degrees_of_freedom"]
+    mean, std, upper = (table.filter(like=part).iloc[:, 0] for part in ("mean", "aleatoric", "upper"))
+    reach = special.stdtrit(freedom, 0.975) * np.sqrt((freedom - 2) / freedom)
+    np.testing.assert_allclose(upper, mean + reach * std, rtol=1e-4)
+
+
+def test_the_table_of_scores_and_the_report_have_them(fit: Finished, folder: Path, call) -> None:
+    model, data, page = str(folder / "m"), str(folder / "rows.csv"), folder / "report.html"
+    assert "degrees of freedom of the noise" in call("evaluate", model, data).stdout
+    assert call("report", model, data, "--out", str(page)).returncode == 0
+    assert "heavy_tails" in page.read_text()
+
+
+def test_what_does_not_go_together_is_one_sentence(folder: Path) -> None:
+    out = folder / "refused"
+    words = ("--heavy-tails", "--calibrate", "common", "--out", str(out), "--json")
+    finished = run("fit", "rows.csv", *WORDS, *words, cwd=folder)
+    assert 'must be "conformal"' in one_sentence(finished)
+    assert not out.exists()

@@ -49,6 +49,10 @@ class NumberColumn:
         """The median."""
         return self.median
 
+    def decode(self, values: np.ndarray) -> float | None:
+        """Return the value of one encoded row, None where it was missing."""
+        return None if values[1:].any() else float(values[0])
+
     def encode(self, series: pandas.Series) -> Encoded:
         """Return the values with medians for gaps, and the marks of the gaps."""
         numbers = to_numbers(series)
@@ -134,6 +138,11 @@ class CategoryColumn:
     @property
     def _unknown_rare(self) -> bool:
         return self.num_other > 0 and not self.rare
+
+    def decode(self, values: np.ndarray) -> str | None:
+        """Return the category of one encoded row, None if it is missing or has no input of its own."""
+        label = self.categories[int(np.argmax(values))] if values.any() else MISSING
+        return None if label == MISSING else label
 
     def encode(self, series: pandas.Series) -> Encoded:
         """Return ones and zeros."""

@@ -133,6 +133,11 @@ class DateColumn:
         """Return dates as days since 1970, NaN where missing."""
         return to_days(series, self.order)
 
+    def decode(self, values: np.ndarray) -> str | None:
+        """Return the date of one encoded row as text, None where it was missing."""
+        missing = self.num_missing > 0 and values[-1] > 0
+        return None if missing else self.written(float(values[self.parts.index("trend")]))
+
     def encode(self, series: pandas.Series) -> tuple[np.ndarray, list[str]]:
         """Return the columns the network sees, and notices about the dates."""
         days = self.to_days(series)

@@ -31,9 +31,10 @@ def main(model: str, report: str) -> None:
             top = "document.querySelector('h2').getBoundingClientRect().top"
             page.evaluate(f"scrollTo({{top: {top} - 24, behavior: 'instant'}})")
             page.screenshot(path=IMAGES / "report.png")
-            page.set_viewport_size({"width": 1060, "height": 860})
+            page.set_viewport_size({"width": 1060, "height": 720})
             page.goto(address)
-            page.wait_for_selector("section.target svg")
+            page.wait_for_selector(".why:not(.old) .drivers")
+            page.wait_for_timeout(500)  # until it is no longer pale
             page.screenshot(path=IMAGES / "service.png")
             browser.close()
     finally:

@@ -1,6 +1,6 @@
 """What every test shares: strict shapes, fixed seeds, and a problem whose answer is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.support.commands import run
 from tests.support.discs import write_discs
 from tests.support.linear import LinearProblem, linear_problem
 from vebnn.core.compilation import evict_compiled_programs
+from vebnn.training import Observer, PlannedStage
 
 assert vebnn.__version__
 
@@ -130,12 +131,16 @@ def held(sine) -> dict[str, np.ndarray]:
     return {"X": X[:50], "y": y[:50], "X_val": X[50:], "y_val": y[50:]}
 
 
-class Stages:
+class Stages(Observer):
     """Notes the name of every stage that is run, and how many runs are its fleet."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
         self.num_runs: dict[str, int] = {}
+        self.expected: list[list[str]] = []  # names of stages to come, at each time they were told
+
+    def expect(self, stages: Sequence[PlannedStage]) -> None:
+        self.expected.append([one.name for one in stages])
 
     def restore(self, stage: str, state: Any) -> Any:
         self.names.append(stage)

@@ -79,6 +79,11 @@ def corpus(row: Row, number: str, text: str) -> list[Abuse]:
         Abuse(
             "too many rows", request_of("POST", "/predict", with_rows(['{"a":0}'] * 100_000)), (413,)
         ),
+        Abuse(
+            "too many rows to explain",
+            request_of("POST", "/explain", with_rows([json.dumps(row)] * 9)),
+            (413,),
+        ),
         Abuse("too many bytes", request_of("POST", "/predict", "x" * 5_000_001), (413,)),
         Abuse("JSON as text", request_of("POST", "/predict", "{}", "text/plain"), (415,)),
         Abuse("no method", request_of("BREW", "/predict"), (405,)),

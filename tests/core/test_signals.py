@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from vebnn.core.signals import Interrupts
+from vebnn.training import Observer
 from vebnn.training.progress import Observers
 
 
@@ -39,7 +40,7 @@ def test_python_drops_an_interrupt_of_the_collector(dropped: list[type]) -> None
     assert dropped == [KeyboardInterrupt]
 
 
-class Listener:
+class Listener(Observer):
     def __init__(self) -> None:
         self.heard: list[int | bool] = []
 

@@ -125,7 +125,7 @@ def test_page_has_a_slider_of_dates(browser: Browser, fitted: Any) -> None:
         page.goto(address)
         page.wait_for_selector("section.target svg")
         mean = "Number(document.querySelector('section.target').dataset.mean)"
-        row = model.table_encoder.typical_row | {"Release Date": "Jan 1 2020"}
+        row = model.typical_row | {"Release Date": "Jan 1 2020"}
         (expected,) = model.predict(pandas.DataFrame([row])).prediction.mean
         page.get_by_label("Release Date, exact date").fill("2020-01-01")
         eventually(page, f"Math.abs({mean} - {expected}) < 1e-3")

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pandas
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -17,7 +19,7 @@ from vebnn.tabular.model import TableModel
 from vebnn.tabular.report.page import write_report
 from vebnn.tabular.service.app import create_app
 
-# Two targets, each with four figures, four slices and an explanation; relevance; two curves and R-hat.
+# Two targets, each with four figures, four effects and an explanation; relevance; two curves and R-hat.
 NUM_FIGURES = 2 * (4 + 4 + 1) + 1 + 3
 
 
@@ -86,6 +88,9 @@ def test_report_in_dark_and_on_paper(browser: Browser, report: Path) -> None:
     page.emulate_media(media="screen")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.wait_for_function(f"{ink} === 'rgb(236, 236, 234)'")
+    # Nothing but tables is wider than a phone.
+    page.set_viewport_size({"width": 390, "height": 800})
+    eventually(page, "document.documentElement.scrollWidth === 390")
     assert watched.complaints == []
     page.close()
 
@@ -138,6 +143,44 @@ def test_sliders_and_selects_move_the_prediction(browser: Browser, alloys_model:
         eventually(page, "document.querySelector('#notices').innerText.includes('outside')")
         assert page.locator("section.target").count() == 2
         assert "ignorance ±" in page.locator("section.target").first.inner_text()
+        page.close()
+    assert watched.complaints == []
+
+
+def test_page_says_what_drives_the_prediction(browser: Browser, alloys_model: Path) -> None:
+    watched, model = Watched(browser), TableModel.load(alloys_model)
+    page = watched.page
+    with serving(create_app(model)) as address:
+        page.goto(address)
+        page.wait_for_selector(".why:not(.old) .drivers")
+        page.get_by_label("temperature, exact value").fill("600")
+        row = model.typical_row | {"temperature": 600.0}
+        expected = model.explain(pandas.DataFrame([row]))
+        reason = expected.reason(0, "epistemic_std", TARGETS[0])
+        first = "document.querySelector('.why')"
+        eventually(page, f"{first}.innerText.includes({json.dumps(reason)})")
+        shown = page.locator(".why").first
+        parts = [shown.locator("section").nth(at) for at in range(3)]
+        for part, name in zip(parts, ("mean", "aleatoric_std", "epistemic_std"), strict=True):
+            values = expected.output(name, TARGETS[0]).values[0]
+            order = np.argsort(-np.abs(values), kind="stable")
+            assert part.locator("dt").all_inner_texts() == [expected.features[at] for at in order]
+            largest = part.locator("dd:not(.bar)").first.inner_text().replace("−", "-")
+            assert float(largest.replace(",", "")) == pytest.approx(values[order[0]], rel=0.01)
+        page.close()
+    assert watched.complaints == []
+
+
+def test_page_fits_a_phone(browser: Browser, alloys_model: Path) -> None:
+    watched = Watched(browser, "dark")
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    with serving(create_app(TableModel.load(alloys_model))) as address:
+        page.goto(address)
+        page.wait_for_selector(".why:not(.old) .drivers")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        height = "document.querySelector('svg text').getBoundingClientRect().height"
+        assert page.evaluate(height) > 10  # pixels: text does not shrink with the chart
         page.close()
     assert watched.complaints == []
 

@@ -10,9 +10,9 @@ import pytest
 from tests.support.commands import Finished, one_sentence, run
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.plan import plan_table
+from vebnn.tabular.report.effects import effects_of
 from vebnn.tabular.report.figures import predicted_and_observed, reliability
 from vebnn.tabular.report.findings import find_out
-from vebnn.tabular.report.slices import slices_of
 
 WORDS = ("--effort", "quick", "--inference", "map")
 
@@ -89,4 +89,4 @@ def test_report_shows_possible_ranges(fit: Finished, folder: Path) -> None:
     *_, curve = reliability(findings, price)["data"]
     inside = (price.observed >= price.ranges[0]) & (price.observed <= price.ranges[1])
     assert curve["y"][-1] == pytest.approx(np.mean(inside[findings.evaluation.scored]))
-    assert all((one.noise >= 0).all() for one in slices_of(model))
+    assert all((one.mean > 0).all() for one in effects_of(model))

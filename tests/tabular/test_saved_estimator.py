@@ -53,6 +53,15 @@ def test_estimator_of_arrays(of_arrays: Path, sine, name: str) -> None:
     assert found.scores[0].baseline_rmse == pytest.approx(np.std(y))
 
 
+def test_the_training_rows_that_it_keeps_are_real(of_arrays: Path, sine) -> None:
+    model = TableModel.load(of_arrays / "model")
+    X, _ = sine
+    nearest = np.abs(model.sample[:, None] - X).max(-1).min(1)
+    assert len(model.sample) > 1
+    assert nearest.max() < 1e-5  # they were kept in single precision
+    assert np.abs(X - list(model.typical_row.values())).max(1).min() < 1e-5
+
+
 def test_positive_targets_have_a_mean_on_their_own_scale(tmp_path: Path, rng) -> None:
     X = rng.normal(size=(40, 1))
     y = np.exp(rng.normal(2, 0.5, 40))
@@ -138,6 +147,8 @@ def test_gaps_are_taken_where_the_estimator_knows_them(sine, tmp_path: Path) -> 
     model, rows = load_model_and_rows(tmp_path / "model", tmp_path / "data.csv")
     found = model.predict(rows).prediction
     np.testing.assert_array_equal(found.mean, estimator.predict(gaps))
+    assert np.isnan(model.sample).sum(0).tolist() == [0, np.isnan(gaps[:, 1]).sum()]
+    assert None not in model.typical_row.values()
     write_report(model, rows, tmp_path / "report.html", data_name="data.csv", model_name="model")
     assert "nan" not in re.sub(
         r"<script.*?</script>", "", (tmp_path / "report.html").read_text(), flags=re.S

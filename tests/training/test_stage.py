@@ -4,11 +4,11 @@ import pytest
 
 from tests.support.linear import flatten
 from vebnn.inference import PSGLD
-from vebnn.training import Stage, Training, all_rows, train
+from vebnn.training import Observer, Stage, Training, all_rows, train
 from vebnn.training.checkpoint import Checkpoint
 
 
-class Recorder:
+class Recorder(Observer):
     """An observer that remembers, and that may press Ctrl-C."""
 
     def __init__(self, interrupt_after: int | None = None, inner: Checkpoint | None = None) -> None:

@@ -97,7 +97,7 @@ def _run_here(
         rows = loaded.encoder.example_rows
         what = f"sequence of {len(rows):,} rows"
     else:
-        rows = pandas.DataFrame([loaded.table_encoder.typical_row])
+        rows = pandas.DataFrame([loaded.typical_row])
     seconds = median(timeit.repeat(lambda: loaded.predict(rows), number=1, repeat=TIMED_REQUESTS))
     typer.echo(f"One {what} takes {1_000 * seconds:.1f} ms. Serving on {address}; stop with Ctrl-C.")
     run_here(app, settings, listener)

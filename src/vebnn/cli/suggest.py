@@ -211,10 +211,12 @@ def _score_options(
     if best is not None:
         return {**options, "best": best}, []
     found = best_so_far(model, options["goal"], target=target)
+    trained = model.facts.num_trained  # 0 if the model keeps no record of it
+    count = f"{len(model.sample):,} of {trained:,}" if trained else f"{len(model.sample):,}"
     extreme = "largest" if options["goal"] == "maximise" else "smallest"
     return {**options, "best": found}, [
         f"The best so far is taken to be {found:.4g}, the {extreme} mean predicted for "
-        f"{len(model.sample):,} of {model.facts.num_trained:,} training rows; change it with --best."
+        f"{count} training rows; change it with --best."
     ]
 
 

@@ -90,7 +90,7 @@ class VeBNNRegressor(Regressor):
         long, while the next continuation is expected to end in time. Results then depend on the speed
         of the machine. By default, chains of ``"psghmc"`` by name are continued at most twice.
       random_state: an integer makes ``fit`` bit-reproducible on one machine.
-      verbose: 1 shows progress bars.
+      verbose: 1 shows how far the fit is, and about how much time is left.
       checkpoint: a folder; call an interrupted ``fit`` again to resume it from there.
 
     Attributes:

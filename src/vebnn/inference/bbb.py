@@ -13,7 +13,16 @@ from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import AnyDataset, Array, Key, LogLikelihood, Params
 from vebnn.inference.engine import Budget, Engine, Posterior, Problem
-from vebnn.training import Objective, Stage, Training, all_rows, gather, train
+from vebnn.training import (
+    Objective,
+    PlannedStage,
+    Stage,
+    Training,
+    all_rows,
+    gather,
+    planned_training,
+    train,
+)
 
 
 class Gaussians(NamedTuple):
@@ -88,6 +97,10 @@ class BayesByBackprop(Engine):
     def num_starts(self) -> int:
         """One warm start per member."""
         return self.num_members
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return its training."""
+        return planned_training(name, self.training, self.num_members, refit=False)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of ``num_samples`` independent draws."""

@@ -12,6 +12,7 @@ from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.networks import Network
 from vebnn.training import (
     Objective,
+    PlannedStage,
     Stage,
     Trained,
     Training,
@@ -119,6 +120,15 @@ class Engine(ABC):
     @abstractmethod
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return draws from (an approximation of) the posterior of ``problem``."""
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return the stages of :meth:`run` as far as they are known beforehand, for progress bars.
+
+        Args:
+          name: that of the stage that ``run`` is given.
+          refit: whether networks are trained to their best epoch and then again on all rows.
+        """
+        return []
 
     @classmethod
     def for_rows(cls, num_rows: int) -> Self:

@@ -7,7 +7,7 @@ import jax
 from vebnn.core.arguments import require_whole
 from vebnn.core.types import Key
 from vebnn.inference.engine import PointEngine, Posterior, Problem
-from vebnn.training import Stage, Training
+from vebnn.training import PlannedStage, Stage, Training, planned_training
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Ensemble(PointEngine):
     def num_starts(self) -> int:
         """Zero: members start from fresh initialisations."""
         return 0
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return its training."""
+        return planned_training(name, self.training, self.num_members, refit=refit)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return each member as a chain of one draw."""

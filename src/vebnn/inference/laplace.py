@@ -18,7 +18,7 @@ from vebnn.inference.gauss_newton import GaussNewton
 from vebnn.networks import Network
 from vebnn.networks.gru import RecurrentNetwork
 from vebnn.networks.mlp import Perceptron
-from vebnn.training import Stage, Training
+from vebnn.training import PlannedStage, Stage, Training, planned_training
 
 FULL = 5_000  # parameters; up to here, all of them by default
 MOST = 10_000  # parameters; their matrix takes 0.8 GB, and its eigenvalues minutes
@@ -128,6 +128,10 @@ class Laplace(PointEngine):
         """Return one draw, whose trained network is that of all draws."""
         linear = self._linearised(network)
         return eqx.tree_at(lambda one: one.network, linear, Shared(network))
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return its training."""
+        return planned_training(name, self.training, refit=refit)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return one chain of ``num_samples`` linear networks, which share the trained one."""

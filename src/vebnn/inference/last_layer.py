@@ -14,7 +14,7 @@ from vebnn.core.types import AnyDataset, Array, Key, Module
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.evaluation import Shared, evaluate
 from vebnn.networks import Network
-from vebnn.training import Stage
+from vebnn.training import PlannedStage, Stage
 
 
 class OnFeatures(eqx.Module):
@@ -82,6 +82,10 @@ class LastLayer(Engine):
         """Return a draw of the head on the network's features."""
         assert network.head is not None
         return OnFeatures(Shared(_first(network)), self.engine.posterior_like(network.head))
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return the stages of its engine."""
+        return self.engine.plan(name, refit=refit)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return draws of the head, on features of the first warm start."""

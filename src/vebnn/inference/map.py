@@ -6,7 +6,7 @@ import jax
 
 from vebnn.core.types import Key
 from vebnn.inference.engine import Budget, PointEngine, Posterior, Problem
-from vebnn.training import Stage, Training, all_rows, train
+from vebnn.training import PlannedStage, Stage, Training, all_rows, planned_training, train
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,10 @@ class MAP(PointEngine):
     def for_budget(cls, budget: Budget) -> "MAP":
         """Return the defaults: the paper has no such method."""
         return cls()
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return its training."""
+        return planned_training(name, self.training, refit=False)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return the maximum as a single draw."""

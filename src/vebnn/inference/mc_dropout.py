@@ -11,7 +11,7 @@ from vebnn.core.types import Array, Key, Module
 from vebnn.inference.engine import PointEngine, Posterior, Problem
 from vebnn.inference.evaluation import Shared, evaluate_draws
 from vebnn.networks import Network
-from vebnn.training import Stage, Training
+from vebnn.training import PlannedStage, Stage, Training, planned_training
 
 _FEW_ROWS, _SOME_MASKS = 8, 64  # enough to detect dropout in a network
 
@@ -79,6 +79,10 @@ class MCDropout(PointEngine):
     def posterior_like(self, network: Network) -> OneMask:
         """Return a mask of the network."""
         return _masks(network, jax.random.key(0))
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return its training."""
+        return planned_training(name, self.training, refit=refit)
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return one chain of ``num_samples`` masks, which share the weights."""

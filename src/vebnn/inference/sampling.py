@@ -16,6 +16,7 @@ from vebnn.inference.engine import Budget, Engine, Posterior, Problem
 from vebnn.inference.evaluation import unravel_draws
 from vebnn.training import (
     Objective,
+    PlannedStage,
     Stage,
     all_rows,
     gather,
@@ -82,6 +83,10 @@ class ChainSampler(Engine):
     def num_starts(self) -> int:
         """One warm start per chain."""
         return self.num_chains
+
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return the chains, as one stage."""
+        return [PlannedStage(name, self.burn_in + self.thinning * self.num_samples, self.num_chains)]
 
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""

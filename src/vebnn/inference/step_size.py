@@ -21,11 +21,12 @@ from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sampling import ChainSampler, sample_chains
-from vebnn.training import Objective, Stage, epochs_of_steps, gather, map_runs
+from vebnn.training import Objective, PlannedStage, Stage, epochs_of_steps, gather, map_runs
 from vebnn.training.batches import batch_shape, round_size
 
 # By how much the default step size may widen the posterior in its steepest direction.
 EXCESS_VARIANCE = 0.1
+PILOT = "pilot"  # the stage
 NUM_ITERATIONS = 30  # of the power method
 MOST_ROWS = 2_048  # from which a curvature is estimated
 
@@ -68,6 +69,11 @@ class CurvatureSampler(ChainSampler):
     def safe_step_size(self, curvature: float, num_batches: int) -> float:
         """Return the step size that widens the steepest direction by ``EXCESS_VARIANCE`` at most."""
 
+    def plan(self, name: str, *, refit: bool) -> list[PlannedStage]:
+        """Return the pilot chains, if there are any, and the chains."""
+        pilot = PlannedStage(f"{name} · {PILOT}", self.pilot, self.num_chains)
+        return [pilot] * (self.step_size is None) + super().plan(name, refit=refit)
+
     def run(self, key: Key, problem: Problem, stage: Stage) -> Posterior:
         """Return ``num_chains`` × ``num_samples`` draws, each chain from a warm start."""
         key_pilot, key_chains = jax.random.split(key)
@@ -91,7 +97,7 @@ class CurvatureSampler(ChainSampler):
             decay=0.1 ** (1 / self.pilot),
             batch_size=self.batch_size,
         )
-        draws = pilot.run(key, problem, stage.within("pilot")).draws
+        draws = pilot.run(key, problem, stage.within(PILOT)).draws
         return problem._replace(starts=jax.tree.map(lambda leaf: leaf[:, 0], draws))
 
 

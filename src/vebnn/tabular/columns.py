@@ -55,6 +55,10 @@ class NumberColumn:
         whole = self.whole and bool(np.all(encoded[:, 0] == np.round(encoded[:, 0])))
         return replace(self, low=min(self.low, low), high=max(self.high, high), whole=whole)
 
+    def decode(self, values: np.ndarray) -> float | None:
+        """Return the value of one encoded row, None where it was missing."""
+        return None if values[1:].any() else float(values[0])
+
     def encode(self, series: pandas.Series) -> Encoded:
         """Return the values with medians for gaps, and the marks of the gaps."""
         numbers = to_numbers(series)
@@ -144,6 +148,11 @@ class CategoryColumn:
     def widened(self, encoded: np.ndarray) -> "CategoryColumn":
         """Return the column as it is: more rows add no category."""
         return self
+
+    def decode(self, values: np.ndarray) -> str | None:
+        """Return the category of one encoded row, None if it is missing or has no input of its own."""
+        label = self.categories[int(np.argmax(values))] if values.any() else MISSING
+        return None if label == MISSING else label
 
     def encode(self, series: pandas.Series) -> Encoded:
         """Return ones and zeros."""

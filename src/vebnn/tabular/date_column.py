@@ -138,6 +138,11 @@ class DateColumn:
         low, high = float(encoded[:, 0].min()), float(encoded[:, 0].max())  # the trend comes first
         return replace(self, low=min(self.low, low), high=max(self.high, high))
 
+    def decode(self, values: np.ndarray) -> str | None:
+        """Return the date of one encoded row as text, None where it was missing."""
+        missing = self.num_missing > 0 and values[-1] > 0
+        return None if missing else self.written(float(values[self.parts.index("trend")]))
+
     def encode(self, series: pandas.Series) -> tuple[np.ndarray, list[str]]:
         """Return the columns the network sees, and notices about the dates."""
         days = self.to_days(series)

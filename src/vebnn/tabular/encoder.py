@@ -85,10 +85,11 @@ class TableEncoder(Encoder):
         dates = (column for column in self.columns if isinstance(column, DateColumn))
         return {column.name: DateForm(column.order, column.sure) for column in dates}
 
-    @property
-    def typical_row(self) -> dict[str, Any]:
-        """The median or most frequent value of each column."""
-        return {column.name: column.typical for column in self.columns}
+    def decode(self, row: np.ndarray) -> dict[str, Any]:
+        """Return the values of one encoded row, None where one was missing or is not known."""
+        ends = np.cumsum([len(column.encoded_names) for column in self.columns])[:-1]
+        parts = zip(self.columns, np.split(row, ends), strict=True)
+        return {column.name: column.decode(values) for column, values in parts}
 
     def encode(self, frame: pandas.DataFrame) -> EncodedTable:
         """Turn rows into numbers; ignore unknown columns, with a notice."""

@@ -19,6 +19,7 @@ from vebnn.tabular.plan import TrainingPlan
 from vebnn.tabular.row_facts import read_y_std
 from vebnn.tabular.scores import DEFAULT_LEVEL, TargetScore, score_targets
 from vebnn.tabular.target_kinds import require_possible
+from vebnn.tabular.typical import typical_row
 
 if TYPE_CHECKING:
     from vebnn.estimators import Explanation, Relevance
@@ -192,6 +193,11 @@ class TableModel:
     def inputs_of_columns(self) -> dict[str, list[int]]:
         """The numbers of the network's inputs that each column has become."""
         return _inputs_of(self.table_encoder.columns)
+
+    @cached_property
+    def typical_row(self) -> dict[str, Any]:
+        """A training row in the middle of the others."""
+        return typical_row(self.table_encoder, self.sample)
 
     @cached_property
     def relevance(self) -> "Relevance | None":

@@ -44,6 +44,10 @@ class PlainColumn(NumberColumn):
         """What is known of the training values."""
         return f"{self.median:g} ± {(self.high - self.low) / 4:g} (std)"
 
+    def decode(self, values: np.ndarray) -> float | None:
+        """Return the value of one row, None where it was missing."""
+        return None if np.isnan(values[0]) else float(values[0])
+
     def encode(self, series: pandas.Series) -> Encoded:
         """Return the numbers; the estimator fills gaps itself."""
         numbers = to_numbers(series)
@@ -146,8 +150,21 @@ class SavedEstimator:
             notices=(NOTICE,),
             scores=(),
         )
-        no_rows = np.zeros((0, len(encoder.columns))), np.zeros((0, len(self._targets)))
-        return TableModel(encoder, model, facts, KnownRows(nothing), *no_rows)
+        kept = np.zeros((0, len(encoder.columns)))
+        if len(model.in_shape_) == 1:
+            kept = _kept_rows(model)
+        unknown = np.full((len(kept), len(self._targets)), np.nan)
+        return TableModel(encoder, model, facts, KnownRows(nothing), kept, unknown)
+
+
+def _kept_rows(model: Any) -> np.ndarray:
+    """Return the training rows that every estimator keeps, in their units and with their gaps."""
+    inputs = model.x_units_.restore(np.asarray(model.fitted_.probe_x, float))
+    rows: np.ndarray = inputs[:, : model.in_shape_[0]].copy()
+    for feature in () if model.gaps_ is None else model.gaps_.marked:
+        _, mark = model.gaps_.inputs_of(feature)
+        rows[inputs[:, mark] > 0.5, feature] = np.nan
+    return rows
 
 
 def _numbered(name: str, number: int) -> list[str]:

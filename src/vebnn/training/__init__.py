@@ -5,15 +5,16 @@ from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.lengths import stretched
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
-from vebnn.training.refit import train_to_best_epoch
+from vebnn.training.refit import planned_training, train_to_best_epoch
 from vebnn.training.splits import Split, split_rows
-from vebnn.training.stage import SILENT, Observer, Stage
+from vebnn.training.stage import SILENT, Observer, PlannedStage, Stage
 
 __all__ = [
     "SILENT",
     "NegativeLogLikelihood",
     "Objective",
     "Observer",
+    "PlannedStage",
     "Split",
     "Stage",
     "Trained",
@@ -24,6 +25,7 @@ __all__ = [
     "gather",
     "map_runs",
     "pad_rows",
+    "planned_training",
     "replicate",
     "scale_of_rows",
     "split_rows",

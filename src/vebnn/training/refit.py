@@ -3,7 +3,18 @@
 from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.training.loop import Monitor, Trained, Training, train
 from vebnn.training.objective import Objective
-from vebnn.training.stage import Stage
+from vebnn.training.stage import PlannedStage, Stage
+
+REFIT = "all rows"  # the second training
+
+
+def planned_training(
+    name: str, settings: Training, networks: int = 1, *, refit: bool
+) -> list[PlannedStage]:
+    """Return the stages of a training; early stopping ends most of them half-way."""
+    epochs = settings.num_epochs if settings.patience is None else settings.num_epochs // 2
+    names = [name, f"{name} · {REFIT}"] if refit else [name]
+    return [PlannedStage(one, epochs, networks) for one in names]
 
 
 def train_to_best_epoch(
@@ -35,5 +46,5 @@ def train_to_best_epoch(
     searched = train(key_search, *fleet, train_rows, settings, **watched, stage=stage)
     if final_rows is None:
         return searched, searched.best_epoch
-    epochs, stage = searched.best_epoch, stage.within("all rows")
+    epochs, stage = searched.best_epoch, stage.within(REFIT)
     return train(key_refit, *fleet, final_rows, settings, num_epochs=epochs, stage=stage), epochs

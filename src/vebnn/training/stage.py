@@ -5,9 +5,9 @@ draws the progress bar, writes a checkpoint and obeys Ctrl-C; the compiled piece
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 
@@ -18,12 +18,26 @@ PIECE_SECONDS = 1.0
 FIRST_PIECE = 1
 
 
+class PlannedStage(NamedTuple):
+    """A stage that is to come: its name, and about how many epochs of how many networks it takes."""
+
+    name: str
+    epochs: int
+    networks: int = 1
+
+
 class Observer:
     """Follows stages: a progress bar or a checkpoint. This one does nothing."""
+
+    def expect(self, stages: Sequence[PlannedStage]) -> None:
+        """Take note of the stages to come, in their order; they replace those expected before."""
 
     def restore(self, stage: str, state: State) -> State:
         """Return the saved state of an interrupted ``stage``, or ``state``."""
         return state
+
+    def begin(self, stage: str, done: int, total: int) -> None:
+        """Take note that a stage begins, with ``done`` of ``total`` epochs finished before."""
 
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
         """Take note that ``done`` of ``total`` epochs of a stage are finished."""
@@ -42,6 +56,10 @@ class Stage:
     def within(self, name: str) -> "Stage":
         """Return a stage inside this one."""
         return Stage(f"{self.name} · {name}" if self.name else name, self.observer)
+
+    def expect(self, stages: Sequence[PlannedStage]) -> None:
+        """Tell the observer which stages are to come, by their whole names."""
+        self.observer.expect(stages)
 
     def run(
         self,
@@ -62,6 +80,7 @@ class Stage:
         """
         state = self.observer.restore(self.name, state)
         done = position(state)
+        self.observer.begin(self.name, done, total)
         piece = FIRST_PIECE
         while done < total:
             started = time.perf_counter()

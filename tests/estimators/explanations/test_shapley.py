@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vebnn.estimators.explanations import shapley
 from vebnn.estimators.explanations.shapley import all_coalitions, sampled_orders, shapley_values
 
 GAMES = {
@@ -123,3 +124,18 @@ def test_every_background_row_has_as_many_orders():
     game = sampled_orders(3, 5, 12, np.random.default_rng(0))
     counts = np.bincount(game.partners)
     assert counts.tolist() == [4 * 4] * 5  # four orders of four mixtures: two pairs
+
+
+def test_many_features_are_evaluated_in_pieces(rng, monkeypatch):
+    rows, background = rng.normal(size=(2, 9)), rng.normal(size=(5, 9))
+    whole = values(bent, rows, background, GAMES["sampled"])
+    monkeypatch.setattr(shapley, "ROWS_AT_ONCE", 64)  # of 400 mixtures per row
+    sizes = []
+
+    def noted(x):
+        sizes.append(len(x))
+        return bent(x)
+
+    np.testing.assert_allclose(values(noted, rows, background, GAMES["sampled"]), whole)
+    assert max(sizes) == 64
+    assert sum(sizes) == 2 * 400

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.settings import quick
 from vebnn import GRU, PSGHMC, PSGLD, VeBNNRegressor
-from vebnn.strategies.cooperative import steps
+from vebnn.strategies.cooperative import fold_stopping, steps
 from vebnn.training.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -28,6 +28,7 @@ def test_rounds_repeat_steps_2_and_3(data, stages):
         "Round 2 · Step 2",
         "Round 2 · Step 3",
     ]
+    assert stages.expected == [stages.names, stages.names[2:], stages.names[4:]]
     assert [one.number for one in model.rounds_] == [1, 2]
     assert np.isfinite([one.log_marginal_likelihood for one in model.rounds_]).all()
     assert np.isfinite([one.validation_nll for one in model.rounds_]).all()
@@ -42,6 +43,7 @@ def test_the_mean_variant_runs_step_3_once(data, stages):
         "Round 2 · Step 2",
         "Round 2 · Step 3",
     ]
+    assert stages.expected[0] == stages.names
     assert model.chosen_round_ == 2
     assert [one.number for one in model.rounds_] == [1, 2]
     assert np.isfinite([one.validation_nll for one in model.rounds_]).all()
@@ -50,6 +52,7 @@ def test_the_mean_variant_runs_step_3_once(data, stages):
 def test_cross_fitting_learns_new_residuals_for_every_round(data, stages):
     model = quick(rounds=2, verbose=1).fit(*data)
     assert "Round 2 · Step 1" in stages.names
+    assert stages.expected[0] == stages.names
     assert len(model.rounds_) == 2
 
 
@@ -82,7 +85,7 @@ def test_folds_stop_the_variance_network_of_sequences_and_many_rows(data, monkey
     train_variance = steps.train_variance
     monkeypatch.setattr(steps, "train_variance", keep)
     quick().fit(*data)
-    monkeypatch.setattr(steps, "FEWEST_ROWS", len(data[0]))
+    monkeypatch.setattr(fold_stopping, "FEWEST_ROWS", len(data[0]))
     quick(num_folds=2).fit(*data)
     quick(residuals="in_sample").fit(*data)
     paths = np.random.default_rng(1).normal(size=(12, 5, 2))
@@ -124,6 +127,7 @@ def test_later_rounds_can_use_residuals_of_the_bayesian_network(data, stages, mo
 def test_a_refit_sees_all_rows(data, stages):
     quick(refit=True, verbose=1).fit(*data)
     assert stages.names[:2] == ["Step 1", "Step 1 · all rows"]
+    assert stages.expected[0] == stages.names
 
 
 def test_the_best_learning_rate_trains_step_1(data, stages):
@@ -132,6 +136,7 @@ def test_the_best_learning_rate_trains_step_1(data, stages):
     model = quick(learning_rates=rates, verbose=1).fit(*data)
     assert stages.names[:2] == ["Step 1 · learning rates", "Step 1"]
     assert stages.num_runs["Step 1 · learning rates"] == 2
+    assert stages.expected[0] == stages.names
     plain = quick().fit(*data)
     np.testing.assert_array_equal(model.predict(data[0]), plain.predict(data[0]))
     slow = quick(learning_rates=rates[:1]).fit(*data)

@@ -48,6 +48,7 @@ def test_the_chosen_settings_are_those_of_the_training(chosen, sine):
 def test_all_trials_are_one_fleet(sine, stages):
     quick_joint(loss="beta_nll", beta=None, learning_rates=RATES, verbose=1).fit(*sine)
     assert stages.names == ["Comparison", "Inference", "Inference · all rows"]
+    assert stages.expected == [stages.names]
     assert stages.num_runs["Comparison"] == 15
 
 

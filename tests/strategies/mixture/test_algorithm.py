@@ -39,6 +39,7 @@ def test_stages(data, stages, residuals):
         "Round 2 · Step 2 · 1",
         "Round 2 · Step 2 · 2",
     ]
+    assert stages.expected == [stages.names]
     assert stages.num_runs["Step 1"] == 2
     if crossed:
         assert stages.num_runs["Step 1 · folds"] == 2

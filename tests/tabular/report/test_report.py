@@ -15,11 +15,11 @@ from tests.support.evil import EVIL, make_evil
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
+from vebnn.tabular.report.effects import effect_figures, effects_of
 from vebnn.tabular.report.explanation import least_known
 from vebnn.tabular.report.findings import Findings, find_out, unusual_values
 from vebnn.tabular.report.page import as_script, write_report
 from vebnn.tabular.report.relevance import relevance_figure
-from vebnn.tabular.report.slices import slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
 
@@ -75,6 +75,21 @@ def test_opening_is_three_sentences(findings: Findings) -> None:
     assert f"row {least} (sample S-{least - 1:04d})" in sentences[2]
 
 
+def test_the_first_paragraph_says_that_chains_disagree(model: TableModel, tmp_path: Path) -> None:
+    estimator = copy.copy(model.estimator)
+    found = estimator.diagnostics_
+    estimator.diagnostics_ = found._replace(r_hat=0 * found.r_hat + 1.3)
+    opening = []
+    for one in (model, dataclasses.replace(model, estimator=estimator)):
+        write_report(one, alloys(), tmp_path / "r.html", data_name="a", model_name="b")
+        page = (tmp_path / "r.html").read_text()
+        opening.append(re.findall(r'<p class="lead.*?</p>', page)[0])
+    assert model.estimator.diagnostics_.mixed
+    assert "On 16 rows it had not seen" in opening[0]
+    assert "The chains of the model disagree" in opening[1]
+    assert "may be too small" in opening[1]
+
+
 def test_least_known_rows_are_explained(findings: Findings, model: TableModel) -> None:
     frame = findings.frame.copy()
     frame.loc[5, "temperature"] = 900.0  # training ends at 400
@@ -128,18 +143,35 @@ def test_reliability_of_perfect_and_of_hopeless_predictions(findings: Findings) 
     assert dict(zip(np.round(trace["x"], 2), trace["y"], strict=True))[0.7] == 1
 
 
-def test_slices_move_one_feature(model: TableModel) -> None:
-    slices = slices_of(model)
-    assert {one.column.name for one in slices} == {"alloy", "temperature", "ageing", "annealed"}
-    assert {slices[0].column.name, slices[1].column.name} == {"alloy", "temperature"}
-    by_name = {one.column.name: one for one in slices}
-    typical = {column.name: column.typical for column in model.encoder.columns}
-    row = alloys(1).assign(**typical | {"temperature": by_name["temperature"].places[7]})
-    expected = model.predict(row).prediction
-    np.testing.assert_allclose(by_name["temperature"].mean[7], expected.mean[0], rtol=1e-4)
-    reach = by_name["temperature"].noise[:, 7] - by_name["temperature"].mean[7]
-    np.testing.assert_allclose(reach[1], 1.96 * expected.aleatoric_std[0], rtol=1e-4)
-    np.testing.assert_allclose(reach[0], -reach[1])
+def test_effects_are_averages_over_real_rows(model: TableModel) -> None:
+    effects = effects_of(model)
+    assert {one.column.name for one in effects} == {"alloy", "temperature", "ageing", "annealed"}
+    assert {effects[0].column.name, effects[1].column.name} == {"alloy", "temperature"}
+    by_name = {one.column.name: one for one in effects}
+    assert len(model.sample) <= 100  # so that all of them are averaged
+    real = alloys()[model.was_trained_on(alloys())]
+    for name, at in (("temperature", 7), ("alloy", 1)):
+        effect = by_name[name]
+        expected = model.predict(real.assign(**{name: effect.places[at]})).prediction
+        np.testing.assert_allclose(effect.mean[at], expected.mean.mean(0), rtol=1e-4)
+        for part in ("aleatoric_std", "epistemic_std"):
+            averages = getattr(expected, part).mean(0)
+            np.testing.assert_allclose(getattr(effect, part)[at], averages, rtol=1e-3)
+
+
+def test_each_panel_of_an_effect_has_its_own_axis(model: TableModel) -> None:
+    effects = effects_of(model)
+    for one, drawn in zip(effects, effect_figures(model, effects, 0), strict=True):
+        curves = [trace for trace in drawn["data"] if trace.get("hovertemplate")]
+        assert [trace["yaxis"] for trace in curves] == ["y", "y2", "y3"]
+        for name, trace in zip(("mean", "aleatoric_std", "epistemic_std"), curves, strict=True):
+            values = getattr(one, name)[:, 0]
+            np.testing.assert_allclose(trace["y"], values)
+            low, high = drawn["layout"][trace["yaxis"].replace("y", "yaxis")]["range"]
+            assert low < values.min() < values.max() < high
+            # As much room as the curve needs, but a tenth of what is usual at least.
+            usual = model.facts.targets[0].std if name == "mean" else values.mean()
+            assert high - low == pytest.approx(max(1.2 * np.ptp(values), 0.1 * usual))
 
 
 def test_relevance_of_a_category_is_that_of_its_columns_together(model: TableModel) -> None:
@@ -149,7 +181,7 @@ def test_relevance_of_a_category_is_that_of_its_columns_together(model: TableMod
     scales = dict(zip(of_inputs.names, of_inputs.scale.mean, strict=True))
     largest = max(scales[name] for name in scales if name.startswith("alloy = "))
     assert relevance.scale.mean[0] == largest
-    assert set(relevance.order[:2]) == {0, 1}  # as the slices say
+    assert set(relevance.order[:2]) == {0, 1}  # as the effects say
 
 
 def test_relevance_is_drawn_from_the_largest_effect_down(model: TableModel) -> None:
@@ -195,7 +227,7 @@ def test_every_figure_is_one_plotly_understands(findings: Findings, model: Table
         figures.map_of_uncertainties(findings, target),
         figures.reliability(findings, target),
         figures.residuals(findings, target),
-        *slice_figures(model, slices_of(model), 1),
+        *effect_figures(model, effects_of(model), 1),
         *training_figures(model.estimator).values(),
         relevance_figure(model.relevance),
     ]

@@ -43,6 +43,7 @@ def test_without_a_key(client: Client, header: str, path: str) -> None:
 def test_predictions_need_a_key(client: Client) -> None:
     assert client.post("/predict", json={}).status_code == 401
     assert client.post("/predict/csv").status_code == 401
+    assert client.post("/explain", json={}).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/health", "/"])

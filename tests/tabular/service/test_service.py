@@ -41,6 +41,8 @@ def test_model_describes_features_and_targets(client: Client) -> None:
     described = client.get("/model").json()
     by_name = {one["name"]: one for one in described["features"]}
     assert list(by_name) == FEATURES
+    typical = {name: one["typical"] for name, one in by_name.items()}
+    assert (alloys()[FEATURES].astype(str) == {k: str(v) for k, v in typical.items()}).all(1).any()
     assert by_name["alloy"]["categories"] == ["A356", "6061", "7075"]
     assert by_name["temperature"]["low"] == alloys()["temperature"].iloc[_trained()].min()
     assert [one["name"] for one in described["targets"]] == list(TARGETS)
@@ -143,7 +145,7 @@ def test_too_many_bytes(client: Client) -> None:
 
 def test_schema_and_page(client: Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/health", "/model", "/predict", "/predict/csv"}
+    assert set(paths) == {"/health", "/model", "/predict", "/predict/csv", "/explain"}
     page = client.get("/")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "https://" not in page.text

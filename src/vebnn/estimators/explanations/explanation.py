@@ -88,7 +88,7 @@ class Explanation:
         word = OUTPUTS[output]
         if output == "mean":
             side = "above" if value >= average else "below"
-            size = f"mean {value:.4g}, {abs(value - average):.3g} {side} the average"
+            size = f"mean {_plain(value, 4)}, {_plain(abs(value - average), 3)} {side} the average"
         elif average <= 0:
             return f"no {word}"
         elif TYPICAL[0] <= value / average <= TYPICAL[1]:
@@ -123,3 +123,8 @@ class Explanation:
         columns = {name: values.transpose(0, 2, 1).ravel() for name, values in parts.items()}
         frame = pandas.DataFrame(columns, index=index)
         return frame if self.mean.base.ndim else frame.droplevel("target")
+
+
+def _plain(value: float, digits: int) -> str:
+    """Return a number; an exponent only where it is needed."""
+    return f"{value:,.0f}" if 10**digits <= abs(value) < 1e7 else f"{value:.{digits}g}"

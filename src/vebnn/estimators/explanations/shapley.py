@@ -84,18 +84,22 @@ def shapley_values(
       function: ``(many rows, inputs) → (many rows, outputs)``.
       rows: to explain, ``(rows, inputs)``.
       background: rows to compare with, ``(background, inputs)``.
-      members: the inputs of each player, which are exchanged together.
+      members: the inputs of each player, which are exchanged together; each input is of one player.
       game: for as many players and background rows.
     """
-    taken = np.zeros((len(members), rows.shape[1]), bool)
+    player_of = np.zeros(rows.shape[1], int)
     for player, inputs in enumerate(members):
-        taken[player, list(inputs)] = True
-    mine, others = game.coalitions @ taken, background[game.partners]
-    at_once = max(1, ROWS_AT_ONCE // len(mine))
+        player_of[list(inputs)] = player
+    count = len(game.partners)
+    at_once = max(1, ROWS_AT_ONCE // count)
     found = []
     for start in range(0, len(rows), at_once):
-        some = rows[start : start + at_once]
-        mixed = np.where(mine, some[:, None], others)
-        outputs = function(mixed.reshape(-1, rows.shape[1]))
-        found.append(game.values(outputs.reshape(*mixed.shape[:2], -1)))
+        some, pieces = rows[start : start + at_once], []
+        for first in range(0, count, ROWS_AT_ONCE):  # many features have more mixtures per row
+            part = slice(first, first + ROWS_AT_ONCE)
+            mine, others = game.coalitions[part][:, player_of], background[game.partners[part]]
+            mixed = np.where(mine, some[:, None], others)
+            outputs = function(mixed.reshape(-1, rows.shape[1]))
+            pieces.append(outputs.reshape(*mixed.shape[:2], -1))
+        found.append(game.values(np.concatenate(pieces, axis=1)))
     return np.concatenate(found)

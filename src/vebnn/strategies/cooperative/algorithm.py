@@ -14,6 +14,7 @@ from vebnn.networks import Network
 from vebnn.prediction import Components
 from vebnn.strategies.contract import ARRAY, Fitted, Rows, Saved, Shapes, Strategy
 from vebnn.strategies.cooperative.noise import Noise
+from vebnn.strategies.cooperative.plan import rest_of_fit, whole_fit
 from vebnn.strategies.cooperative.rounds import Round, choose_round
 from vebnn.strategies.cooperative.steps import LearnedNoise, Result, Steps, point_posterior
 from vebnn.strategies.fit_data import first
@@ -97,6 +98,7 @@ class Cooperative(Strategy):
     def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedCooperative:
         """Run Algorithm 1."""
         steps = Steps(self, key, rows, stage)
+        stage.expect(whole_fit(self, steps.rows))
         means = steps.step_1(noise_variance=None, attempt=0)
         network, history = first(means.params), means.history[0]
         return self._rounds(steps, network, history, means)
@@ -145,6 +147,7 @@ class Cooperative(Strategy):
             # Step 2: mean fixed.
             learned = steps.step_2(number, means, earlier)
             last = steps.is_last(number, before, learned)
+            steps.stage.expect(rest_of_fit(self, steps.rows, number, last=last))
             if last or self.iterate == "posterior":
                 # Step 3: Bayesian network, noise fixed.
                 earlier = steps.step_3(number, learned, means, earlier, last=last)

@@ -10,10 +10,16 @@ import numpy as np
 
 from vebnn.core.types import Key, ResidualDataset
 from vebnn.networks import Network
+from vebnn.strategies.fit_data import FitData
 from vebnn.training import NegativeLogLikelihood, Objective, Stage, Training, pad_rows, train
 
 # With fewer single rows the best epoch is too noisy an estimate: the network is trained to the end.
 FEWEST_ROWS = 201
+
+
+def stopped_by_folds(rows: FitData) -> bool:
+    """Tell whether fold networks decide how long the variance network is trained."""
+    return rows.num_folds > 1 and (bool(rows.shapes.steps) or len(rows.data.x) >= FEWEST_ROWS)
 
 
 def best_epochs_of_folds(

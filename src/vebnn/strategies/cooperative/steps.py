@@ -21,7 +21,7 @@ from vebnn.networks import Network
 from vebnn.strategies.contract import Rows
 from vebnn.strategies.cooperative.correlation import correlation_of, posterior_products
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
-from vebnn.strategies.cooperative.fold_stopping import FEWEST_ROWS
+from vebnn.strategies.cooperative.fold_stopping import stopped_by_folds
 from vebnn.strategies.cooperative.mean import MeanStep
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.pure_error import with_pure_error
@@ -174,7 +174,7 @@ class Steps:
     ) -> Noise:
         """Train a fresh variance network (paper)."""
         settings, training, evidence = self.settings, self.settings.variance_training, None
-        shapes, data = self.rows.shapes, self.rows.data
+        data = self.rows.data
         if settings.residuals == "in_sample":
             # As in the paper's code: round 1 trains to the last epoch, later rounds watch LMglk.
             if earlier is None:
@@ -182,7 +182,6 @@ class Steps:
             else:
                 outputs = evaluate_draws(pool_chains(earlier.draws), data.x)
                 evidence = Evidence(outputs, data)
-        stopped = self.rows.num_folds > 1 and (shapes.steps or len(data.x) >= FEWEST_ROWS)
         return train_variance(
             self.key("step 2", number),
             self._variance_networks(jax.random.split(self.key("variance network", number), 1)),
@@ -191,7 +190,7 @@ class Steps:
             training,
             scale=unit_of(residuals, rescaled=settings.rescale_residuals),
             evidence=evidence,
-            fold=self.rows.split.fold if stopped else None,
+            fold=self.rows.split.fold if stopped_by_folds(self.rows) else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
 

@@ -23,7 +23,17 @@ from vebnn.networks.two_networks import ConstantRest, Separate
 from vebnn.strategies.contract import ARRAY, Rows, Saved, Shapes, Strategy
 from vebnn.strategies.fit_data import FitData, appended, first
 from vebnn.strategies.joint.fitted import FittedJoint, Trial, predicted_parts
-from vebnn.training import NegativeLogLikelihood, Objective, Stage, Trained, Training, pad_rows, train
+from vebnn.training import (
+    NegativeLogLikelihood,
+    Objective,
+    PlannedStage,
+    Stage,
+    Trained,
+    Training,
+    pad_rows,
+    planned_training,
+    train,
+)
 
 Loss = Literal["mse", "nll", "beta_nll", "natural", "evidential"]
 Grid = list[tuple[float, float]]  # learning rate and β of every run
@@ -79,9 +89,19 @@ class Joint(Strategy):
         rates = self.learning_rates or (self.training.learning_rate,)
         return list(product(rates, self.betas if self.loss == "beta_nll" else (0.0,)))
 
+    def plan(self, *, refit: bool) -> list[PlannedStage]:
+        """Return the stages of :meth:`fit`."""
+        trials, training = len(self.grid()), self.training
+        compare = planned_training("Comparison", training, trials, refit=False) if trials > 1 else []
+        unknown = self.loss == "mse" and self.constant_variance is None
+        count = max(self.engine.num_starts, int(unknown))
+        starts = planned_training("Warm start", training, count, refit=False) if count else []
+        return [*compare, *starts, *self.engine.plan("Inference", refit=refit)]
+
     def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedJoint:
         """Choose, find warm starts, and run the engine."""
         steps = _Steps(self, key, rows)
+        stage.expect(self.plan(refit=rows.held_out is None))
         trials = steps.compare(stage)
         rate, beta = self.grid()[0]
         if trials:

@@ -44,6 +44,7 @@ class CooperativeMixture(Strategy):
     def fit(self, key: Key, rows: Rows, stage: Stage) -> FittedMixture:
         """Run the algorithm."""
         steps = MixtureSteps(self, key, rows, stage)
+        stage.expect(steps.plan())
         first = steps.step_1()
         folds = steps.fold_networks(first)
         variance = np.asarray(first.trained.variance)

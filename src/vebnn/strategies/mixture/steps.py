@@ -22,7 +22,7 @@ from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.fit_data import FitData, Keys, appended
 from vebnn.strategies.mixture.em import RowModes, learn_noise, noise_of_modes
 from vebnn.strategies.mixture.modes import WholeMixture, match_labels, relabel, split_whole
-from vebnn.training import Objective, Stage, Trained, pad_rows, train
+from vebnn.training import Objective, PlannedStage, Stage, Trained, pad_rows, planned_training, train
 
 if TYPE_CHECKING:
     from vebnn.strategies.mixture.algorithm import CooperativeMixture
@@ -51,6 +51,23 @@ class MixtureSteps:
         self.rows.check(settings.engine, self.fresh)
         # Held-out rows are appended: Step 1 may watch them, but is not trained on them.
         self.both = appended(rows.data, rows.held_out)
+
+    def plan(self) -> list[PlannedStage]:
+        """Return the stages of the fit."""
+        settings, num_folds = self.settings, self.rows.num_folds
+        training = settings.mean_training
+        stages = planned_training("Step 1", training, settings.num_starts, refit=False)
+        if num_folds > 1:
+            stages += planned_training("Step 1 · folds", training, num_folds, refit=False)
+        for number in range(1, settings.rounds + 1):
+            name = f"Round {number}"
+            if number > 1 and num_folds > 1:
+                stages += planned_training(f"{name} · folds", training, num_folds, refit=False)
+            for repeat in range(1, settings.em_steps + 1):
+                within = f"{name} · Step 2 · {repeat}"
+                stages += planned_training(within, settings.variance_training, refit=False)
+            stages += settings.engine.plan(f"{name} · Step 3", refit=self.rows.held_out is None)
+        return stages
 
     def step_1(self) -> StepOne:
         """Train means, coefficients and a constant noise per mode, from several random starts."""

@@ -11,7 +11,7 @@ from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import quoted
 from vebnn.tabular.images.encoder import ImageEncoder
-from vebnn.tabular.model import Evaluation, TableModel
+from vebnn.tabular.model import UNMIXED, Evaluation, TableModel
 from vebnn.tabular.scores import TargetScore, columns_of
 from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.values import MISSING, to_numbers
@@ -60,6 +60,11 @@ class Findings:
     def row_numbers(self) -> np.ndarray:
         """Numbers of the rows in the user's file, from 1; rows without a target are not among them."""
         return self.frame.index.to_numpy() + 1
+
+    @property
+    def warning(self) -> str | None:
+        """What limits all predictions: chains that disagree."""
+        return UNMIXED if self.evaluation.prediction.spread == "ensemble" else None
 
     @property
     def of_images(self) -> bool:

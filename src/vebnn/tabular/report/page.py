@@ -17,12 +17,12 @@ from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.cells import cell, reading_cell
+from vebnn.tabular.report.effects import MOST_EFFECTS, NUM_ROWS, effect_figures, effects_of
 from vebnn.tabular.report.explanation import least_known
 from vebnn.tabular.report.findings import Findings, TargetFindings, find_out, unusual_values
 from vebnn.tabular.report.gallery import gallery
 from vebnn.tabular.report.relevance import MOST_COLUMNS_DRAWN, relevance_figure
 from vebnn.tabular.report.sequences import sequence_figures, sequence_table
-from vebnn.tabular.report.slices import MOST_SLICES, slice_figures, slices_of
 from vebnn.tabular.report.summary import number, reading, summarise
 from vebnn.tabular.report.training import training_figures
 
@@ -86,7 +86,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         drawn.append(figure)
         return len(drawn) - 1
 
-    slices = slices_of(model) if findings.of_rows else []
+    effects = effects_of(model) if findings.of_rows else []
     # The same question, put to images, sequences and rows of a table.
     show: Any = gallery if findings.of_images else sequence_table
     show = _row_table if findings.of_rows else show
@@ -99,7 +99,7 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
             "reliability": add(figures.reliability(findings, target)),
             "residuals": add(figures.residuals(findings, target)),
             "map": add(figures.map_of_uncertainties(findings, target)),
-            "slices": [add(one) for one in slice_figures(model, slices, at)],
+            "average_effects": [add(one) for one in effect_figures(model, effects, at)],
             "least_known": show(findings, target, target.epistemic_std),
             "noisiest": show(findings, target, target.aleatoric_std),
             "explanation": _explanation(findings, target, add),
@@ -123,8 +123,10 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "relevance": None if relevance is None else add(relevance_figure(relevance)),
         "columns_left_out": max(0, len(model.encoder.columns) - MOST_COLUMNS_DRAWN),
         "facts": model.facts,
+        "warning": findings.warning,
         "targets": targets,
-        "slices_left_out": max(0, len(slices) - MOST_SLICES),
+        "effects_left_out": max(0, len(effects) - MOST_EFFECTS),
+        "rows_averaged": min(NUM_ROWS, len(model.sample)),
         "training": training,
         "rounds": getattr(model.estimator, "rounds_", ()),
         "diagnostics": model.estimator.diagnostics_,

@@ -9,6 +9,7 @@ from vebnn.tabular.report.figures import Figure, Trace, axis, figure, line, scat
 
 MOST_COLUMNS_DRAWN = 24
 TICKS = [leading * 10.0**power for power in range(-4, 4) for leading in (1, 2, 5)]
+LABELS = [f"{one:g}" if f"{one:e}".startswith("1.") else "" for one in TICKS]  # they fit on a phone
 
 
 def relevance_figure(relevance: Relevance) -> Figure:
@@ -20,10 +21,8 @@ def relevance_figure(relevance: Relevance) -> Figure:
         line([1, 1], [-0.5, len(shown) - 0.5], "prior", "$muted", dash="dot") | {"xaxis": "x2"},
         *_dots(relevance.scale, shown, names, "scale", "x2"),
     ]
-    x = axis("effect, in stds of the target", domain=[0, 0.48], rangemode="tozero")
-    x2 = axis(
-        "scale", domain=[0.54, 1], type="log", tickvals=TICKS, ticktext=[f"{one:g}" for one in TICKS]
-    )
+    x = axis("effect", domain=[0, 0.48], rangemode="tozero")
+    x2 = axis("scale", domain=[0.54, 1], type="log", tickvals=TICKS, ticktext=LABELS)
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [shortened(name, 24) for name in names]}
     y = {**ticks, "range": [len(shown) - 0.5, -0.5]}
     return figure(data, x, y, xaxis2=x2, showlegend=False)

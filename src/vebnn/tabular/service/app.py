@@ -8,20 +8,21 @@ from typing import Annotated, Any
 import anyio
 import pandas
 from anyio.to_thread import run_sync
-from fastapi import FastAPI, File, HTTPException, Request, Response, UploadFile
+from fastapi import FastAPI, File, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect
 
 import vebnn
 from vebnn.tabular.columns import Column, NumberColumn
 from vebnn.tabular.date_column import DateColumn
+from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.files import read_csv
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.sequences.encoder import SequenceEncoder
 from vebnn.tabular.service.access import UNAUTHORISED, RequireKey
 from vebnn.tabular.service.answers import PredictResponse, answer_csv, answer_json
 from vebnn.tabular.service.errors import add_handlers
+from vebnn.tabular.service.explaining import add_explanations
 from vebnn.tabular.service.limits import (
     BAD_REQUEST,
     MAX_BYTES,
@@ -30,18 +31,16 @@ from vebnn.tabular.service.limits import (
     LimitBody,
     Limits,
 )
+from vebnn.tabular.service.messages import INVALID, JSON, NOT_JSON, json_body, refusals, schema_of
 from vebnn.tabular.service.rows import Level, PredictRequest, read_rows
 
 WARM_ROWS = (1, 2, 4, 8, 16, 32, 64)  # other numbers of rows are padded to powers of two
 AT_ONCE = 2  # predictions; more threads would only compete for Python's global lock
-NOT_JSON = 415
 # The page is self-contained: whatever a model's names contain, nothing else is loaded or sent.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
     "img-src data:"
 )
-_JSON = "application/json"
-_BODY = {"required": True, "content": {_JSON: {"schema": PredictRequest.model_json_schema()}}}
 
 
 def create_app(
@@ -64,6 +63,9 @@ def create_app(
     """
     for rows in _rows_to_warm_up(model):
         model.predict(rows)
+    of_rows = isinstance(model.encoder, TableEncoder)
+    if of_rows:
+        model.explain(pandas.DataFrame([model.typical_row]))
     # FastAPI's interactive pages load scripts from other hosts, so only the schema is served.
     app = FastAPI(title="vebnn", version=vebnn.__version__, docs_url=None, redoc_url=None)
     add_handlers(app)
@@ -76,6 +78,8 @@ def create_app(
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=allow_hosts, www_redirect=False)
     _add_descriptions(app, model, max_rows)
     _add_predictions(app, model, limits)
+    if of_rows:
+        add_explanations(app, model, limits)
     return app
 
 
@@ -83,16 +87,17 @@ def _rows_to_warm_up(model: TableModel) -> list[pandas.DataFrame]:
     """Return rows whose predictions compile the programs of most requests."""
     if isinstance(model.encoder, SequenceEncoder):
         return [model.encoder.example_rows]
-    return [pandas.DataFrame([model.table_encoder.typical_row] * number) for number in WARM_ROWS]
+    return [pandas.DataFrame([model.typical_row] * number) for number in WARM_ROWS]
 
 
 def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
     page = _page(model)
     facts = model.facts
+    typical = model.typical_row if isinstance(model.encoder, TableEncoder) else {}
     description = {
         "vebnn": vebnn.__version__,
         "estimator": type(model.estimator).__name__,
-        "features": [_feature(column) for column in model.encoder.columns],
+        "features": [_feature(column, typical.get(column.name)) for column in model.encoder.columns],
         "targets": [one._asdict() for one in facts.targets],
         "scores": [one._asdict() for one in facts.scores],
         "trained_rows": facts.num_trained,
@@ -113,7 +118,7 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
         """Report that the service is ready."""
         return {"status": "ok", "vebnn": vebnn.__version__}
 
-    @app.get("/model", responses=_refusals(UNAUTHORISED))
+    @app.get("/model", responses=refusals(UNAUTHORISED))
     async def show_model() -> dict[str, Any]:
         """Describe the model: features with kinds and ranges, targets, scores and settings."""
         return description
@@ -138,24 +143,17 @@ def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
     @app.post(
         "/predict",
         response_model=PredictResponse,
-        responses=_refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE, NOT_JSON) | _INVALID,
-        openapi_extra={"requestBody": _BODY},
+        responses=refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE, NOT_JSON) | INVALID,
+        openapi_extra=schema_of(PredictRequest),
     )
     async def predict(request: Request) -> Response:
         """Predict rows given as JSON objects, one value per feature."""
-        try:
-            body = await request.body()
-        except ClientDisconnect:
-            return Response(status_code=BAD_REQUEST)  # nobody reads it
-        # Browsers send other types to other sites without asking them.
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-            raise HTTPException(NOT_JSON, f"The Content-Type must be {_JSON}.")
-        return await in_thread(partial(_predict_json, model, limits, body))
+        return await in_thread(partial(_predict_json, model, limits, await json_body(request)))
 
     @app.post(
         "/predict/csv",
         response_model=PredictResponse,
-        responses=_refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE),
+        responses=refusals(BAD_REQUEST, UNAUTHORISED, TOO_LARGE),
     )
     async def predict_csv(
         request: Request,
@@ -169,9 +167,9 @@ def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:
 
 
 def _predict_json(model: TableModel, limits: Limits, body: bytes) -> Response:
-    asked = read_rows(body, model.encoder, limits)
-    content = answer_json(model, asked.table, asked.level, asked.unknown)
-    return Response(content, media_type=_JSON)
+    asked = read_rows(body, model.encoder, limits, PredictRequest)
+    content = answer_json(model, asked.table, asked.request.level, asked.unknown)
+    return Response(content, media_type=JSON)
 
 
 def _predict_csv(
@@ -181,29 +179,11 @@ def _predict_csv(
     table = read_csv(content, "upload.csv", model.encoder.label_names)
     if as_csv:
         return Response(answer_csv(model, table, level), media_type="text/csv")
-    return Response(answer_json(model, table, level, []), media_type=_JSON)
+    return Response(answer_json(model, table, level, []), media_type=JSON)
 
 
-_INVALID: dict[int | str, dict[str, Any]] = {
-    422: {
-        "description": "Validation Error",
-        "content": {_JSON: {"schema": {"$ref": "#/components/schemas/HTTPValidationError"}}},
-    }
-}
-
-
-def _refusals(*codes: int) -> dict[int | str, dict[str, Any]]:
-    words = {
-        BAD_REQUEST: "Not HTTP that can be read",
-        UNAUTHORISED: "No valid API key",
-        TOO_LARGE: "Too many rows or bytes",
-        NOT_JSON: "Not JSON",
-    }
-    return {code: {"description": words[code]} for code in codes}
-
-
-def _feature(column: Column) -> dict[str, Any]:
-    shared = {"name": column.name, "kind": column.kind, "typical": column.typical}
+def _feature(column: Column, typical: Any) -> dict[str, Any]:
+    shared = {"name": column.name, "kind": column.kind, "typical": typical}
     if isinstance(column, NumberColumn):
         return {**shared, "low": column.low, "high": column.high, "whole": column.whole}
     if isinstance(column, DateColumn):

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vebnn.tabular.errors import TableError
 
-TOO_LARGE, BAD_REQUEST = 413, 400
+TOO_LARGE, BAD_REQUEST, BUSY = 413, 400, 429
 MAX_ROWS, MAX_BYTES = 10_000, 5_000_000
 LARGE_BYTES, LARGE_AT_ONCE = 64_000, 8
 MAX_UNKNOWN = 100  # names of fields that the model does not know

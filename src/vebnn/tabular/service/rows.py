@@ -1,4 +1,4 @@
-"""The body of ``POST /predict``: JSON, checked, as a table of the model's features.
+"""The body of ``POST /predict`` and ``/explain``: JSON, checked, as a table of the model's features.
 
 Nothing here may hold Python's global lock for long, because ``/health`` waits for it.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from json import JSONDecodeError, JSONDecoder
 from json.decoder import JSONArray, JSONObject  # type: ignore[attr-defined]
 from json.scanner import py_make_scanner  # type: ignore[attr-defined]
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import pandas
 from pydantic import (
@@ -76,11 +76,16 @@ Cell = Annotated[
 ]
 
 
-class PredictRequest(BaseModel):
-    """Rows to predict: every feature has a value, or null where it is missing."""
+class RowsRequest(BaseModel):
+    """Rows for the model: every feature has a value, or null where it is missing."""
 
     model_config = ConfigDict(extra="forbid")
     rows: Annotated[list[dict[str, Cell]], Field(min_length=1), FailFast()]
+
+
+class PredictRequest(RowsRequest):
+    """Rows to predict: every feature has a value, or null where it is missing."""
+
     level: Level = 0.95
 
 
@@ -97,26 +102,31 @@ class InvalidBody(ValueError):
         return cls([{"loc": ("body", *place), "msg": message, "type": "json"}])
 
 
-class RequestedRows(NamedTuple):
+Request = TypeVar("Request", bound=RowsRequest)
+
+
+class RequestedRows(NamedTuple, Generic[Request]):
     """What a request asks for."""
 
     table: pandas.DataFrame  # the features of the model, and nothing else
-    level: float
+    request: Request
     unknown: list[str]  # names of the fields that were dropped
 
 
-def read_rows(body: bytes, encoder: Encoder, limits: Limits) -> RequestedRows:
+def read_rows(
+    body: bytes, encoder: Encoder, limits: Limits, form: type[Request]
+) -> RequestedRows[Request]:
     """Return the rows of a body; limits come first, then the form, then the names.
 
     Raises:
       HTTPException: 413 if there are too many rows.
-      InvalidBody: if it is not JSON, or not of the form of PredictRequest.
+      InvalidBody: if it is not JSON, or not of the form.
       TableError: if a feature is missing, or too many fields are unknown.
     """
-    scan = _Scan(encoder.known_names, limits)
+    scan = _Scan(encoder.known_names | form.model_fields.keys(), limits)
     content = scan.decode(body)
     try:
-        request = PredictRequest.model_validate(content)
+        request = form.model_validate(content)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         raise InvalidBody([{**one, "loc": ("body", *one["loc"])} for one in found]) from None
@@ -130,7 +140,7 @@ def read_rows(body: bytes, encoder: Encoder, limits: Limits) -> RequestedRows:
                     position,
                 )
     table = pandas.DataFrame({name: [row[name] for row in request.rows] for name in names})
-    return RequestedRows(table, request.level, list(scan.unknown))
+    return RequestedRows(table, request, list(scan.unknown))
 
 
 class _Scan:
@@ -141,7 +151,7 @@ class _Scan:
     """
 
     def __init__(self, known: frozenset[str], limits: Limits) -> None:
-        self.known, self.limits = known | PredictRequest.model_fields.keys(), limits
+        self.known, self.limits = known, limits
         self.unknown: dict[str, None] = {}  # in the order of their appearance
         self.num_objects = self.num_arrays = 0
 

@@ -72,3 +72,18 @@ def test_what_does_not_go_together_is_one_sentence(folder: Path) -> None:
     finished = run("fit", "rows.csv", *WORDS, *words, cwd=folder)
     assert 'must be "conformal"' in one_sentence(finished)
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--target-kind", "positive"), "is for real targets"),
+        (("--calibrate", "common"), 'must be "conformal"'),
+    ],
+)
+def test_a_dry_run_refuses_what_a_fit_would(folder: Path, call, words, sentence) -> None:
+    rows = folder / "positive.csv"
+    frame = pandas.read_csv(folder / "rows.csv")
+    frame.assign(force=frame["force"] ** 2 + 1).to_csv(rows, index=False)
+    finished = call("fit", str(rows), "-t", "force", "--heavy-tails", "--dry-run", "--json", *words)
+    assert sentence in one_sentence(finished)

@@ -205,6 +205,9 @@ def fit(
         **shape,
     )
     if dry_run:
+        estimator.check_arguments()
+        if calibrate is not None:
+            estimator.check_calibration("calibrate", calibrate)
         lengths = lengths_of(num_examples, inference, effort, estimator.network, **shape)
         if estimator.residuals == "cross_fit":
             rounds = rounds or 1

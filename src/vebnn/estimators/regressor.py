@@ -107,13 +107,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             These rows have also stopped the training early, as in the paper. If that matters, leave
             this out, and calibrate on other rows after the fit.
         """
-        self._strategy(num_rows=1)  # wrong arguments are refused before the data are read
-        require_kinds(self.target)
-        if self.checkpoint is not None and self.random_state is None:
-            raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
-                "random numbers. Got random_state=None; try random_state=0."
-            )
+        self.check_arguments()  # before the data are read
         if calibrate is not None and calibrate is not False:
             self.check_calibration("calibrate", calibrate)
             if X_val is None:
@@ -317,6 +311,16 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         if y.shape[1:] != wanted:
             shape = ", ".join(map(str, ("rows", *wanted)))
             raise ValueError(f"The `y` must have shape ({shape}), as in fit. Got {y.shape}.")
+
+    def check_arguments(self) -> None:
+        """Refuse wrong arguments of the estimator, as :meth:`fit` does, without any rows."""
+        self._strategy(num_rows=1)
+        require_kinds(self.target)
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
 
     def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

@@ -40,12 +40,9 @@ def suggest_in_space(
 
 def columns_to_fill(model: TableModel) -> list[str]:
     """Return the columns that new measurements need besides the inputs."""
-    facts = model.facts
-    others = (*facts.y_std, facts.weight, facts.group)
-    inputs = {column.name for column in model.encoder.columns}
-    return list(
-        dict.fromkeys([*model.targets, *(name for name in others if name not in {None, *inputs})])
-    )
+    facts, inputs = model.facts, {column.name for column in model.encoder.columns}
+    others = [name for name in (*facts.y_std, facts.weight, facts.group) if name is not None]
+    return list(dict.fromkeys([*model.targets, *(name for name in others if name not in inputs)]))
 
 
 def _notice(drawn: Drawn) -> str:

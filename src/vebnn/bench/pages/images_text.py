@@ -21,9 +21,9 @@ and of a network that is far larger.
 
 **These rows.** Step size of the chains and shifts of the images were chosen on other images; the number
 of folds and the burn-in were changed after a first run on these, and digits that are about as wide as
-high were then left out, because their angle cannot be read. There is one seed. The machine did other work, and
-the fits of VeBNN (Ensembles) and MVE (pSGLD) on cells-gap were paused for about 15 minutes, so that
-seconds are upper bounds.
+high were then left out, because their angle cannot be read. There is one seed. The machine did other
+work, and the fits of VeBNN (Ensembles) and MVE (pSGLD) on cells-gap were paused for about 15 minutes, so
+that seconds are upper bounds.
 
 **What did not hold.** On Cells-Tail all members of an ensemble are wrong in the same way, so that their
 spread hardly rises; all methods are far off there. On Cells, MVE (pSGLD) errs less than VeBNN (pSGLD).

@@ -199,7 +199,9 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     def _learn(self, rows: Rows, before: Fitted | None = None) -> Fitted:
         """Run the strategy, from an earlier fit if there is one; show progress, keep checkpoints."""
         strategy = self._strategy(len(rows.data.x))
-        self._check_data(rows.data)
+        for data in (rows.data, rows.held_out):
+            if data is not None:
+                self._check_data(data)
         evict_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         observers: list[Observer] = [Progress()] if self.verbose else []

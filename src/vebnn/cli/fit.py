@@ -203,6 +203,7 @@ def fit(
         checkpoint=checkpoint,
         **shape,
     )
+    estimator.check_arguments(plan.calibrate)
     if dry_run:
         lengths = lengths_of(num_examples, inference, effort, estimator.network, **shape)
         if estimator.residuals == "cross_fit":

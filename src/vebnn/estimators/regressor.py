@@ -107,20 +107,12 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             These rows have also stopped the training early, as in the paper. If that matters, leave
             this out, and calibrate on other rows after the fit.
         """
-        self._strategy(num_rows=1)  # wrong arguments are refused before the data are read
-        require_kinds(self.target)
-        if self.checkpoint is not None and self.random_state is None:
+        self.check_arguments(calibrate)
+        if calibrate and X_val is None:
             raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
-                "random numbers. Got random_state=None; try random_state=0."
+                f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
+                f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
             )
-        if calibrate is not None and calibrate is not False:
-            self.check_calibration("calibrate", calibrate)
-            if X_val is None:
-                raise ValueError(
-                    f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
-                    f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
-                )
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         if X_val is not None and (y_std is None) != (y_std_val is None):
@@ -137,6 +129,18 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             self.calibrate(X_val, y_val, calibrate, y_std=y_std_val)
         self._warn_of_slow_chains()
         return self
+
+    def check_arguments(self, calibrate: str | Literal[False] | None = None) -> None:
+        """Refuse wrong arguments, and those that do not go together, before any data are read."""
+        self._strategy(num_rows=1)
+        require_kinds(self.target)
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
+        if calibrate is not None and calibrate is not False:
+            self.check_calibration("calibrate", calibrate)
 
     def _warn_of_slow_chains(self) -> None:
         complaint = self.diagnostics_ and self.diagnostics_.complaint()

@@ -318,11 +318,13 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
     def _check_targets(self, y: np.ndarray) -> None:
-        """Refuse targets of another shape than those of the last fit."""
+        """Refuse targets of another shape or kind than those of the last fit."""
         wanted = () if self.one_output_ else self.fitted_.probe.shape[3:]
         if y.shape[1:] != wanted:
             shape = ", ".join(map(str, ("rows", *wanted)))
             raise ValueError(f"The `y` must have shape ({shape}), as in fit. Got {y.shape}.")
+        if kinds_of(self.target, len(self.target_kinds_)) != self.target_kinds_:
+            raise ValueError(f"The `target` must be that of the fit. Got {self.target!r}; call fit.")
 
     def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

@@ -107,6 +107,20 @@ class Steps:
             training = replace(training, learning_rate=rate)
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
+    def require_networks_of(self, before: Network, noise: Noise) -> None:
+        """Refuse to go on with networks of other sizes than those of an earlier fit."""
+        key = jax.random.split(self.key("variance network"), 1)
+        pairs = {
+            "network": (_sizes(self.starts, 1), _sizes(before, 2)),
+            "variance_network": (_sizes(self._variance_networks(key), 1), _sizes(noise.draws, 1)),
+        }
+        for name, (now, then) in pairs.items():
+            if now != then:
+                raise ValueError(
+                    f"The `{name}` must be that of the fit to go on from it. Got layers of other "
+                    f"sizes; call fit with all rows."
+                )
+
     def resume_noise(self, noise: Noise) -> LearnedNoise:
         """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
         self.noise_unit, engine = noise.scale, self.settings.variance_engine
@@ -326,6 +340,11 @@ def point_posterior(means: Trained) -> Posterior:
     """Take the mean network for the whole posterior, to score a round without Step 3."""
     draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
     return Posterior(draws, means.history[:1, :, 0], False, info={})
+
+
+def _sizes(stacked: Network, num_axes: int) -> list[tuple[int, ...]]:
+    """Return the shapes of a network's weights, of which several are stacked along some axes."""
+    return [np.shape(leaf)[num_axes:] for leaf in jax.tree.leaves(stacked)]
 
 
 def _with_noise(data: Dataset, learned: np.ndarray) -> NoisyDataset:

@@ -32,6 +32,7 @@ from vebnn.strategies.cooperative.residuals import (
     unit_of,
 )
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.sizes import require_sizes
 from vebnn.strategies.cooperative.tails import Tails
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
@@ -107,22 +108,11 @@ class Steps:
             training = replace(training, learning_rate=rate)
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
-    def require_networks_of(self, before: Network, noise: Noise) -> None:
-        """Refuse to go on with networks of other sizes than those of an earlier fit."""
-        key = jax.random.split(self.key("variance network"), 1)
-        pairs = {
-            "network": (_sizes(self.starts, 1), _sizes(before, 2)),
-            "variance_network": (_sizes(self._variance_networks(key), 1), _sizes(noise.draws, 1)),
-        }
-        for name, (now, then) in pairs.items():
-            if now != then:
-                raise ValueError(
-                    f"The `{name}` must be that of the fit to go on from it. Got layers of other "
-                    f"sizes; call fit with all rows."
-                )
-
-    def resume_noise(self, noise: Noise) -> LearnedNoise:
+    def resume(self, draws: Network, noise: Noise) -> LearnedNoise:
         """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
+        require_sizes("network", self.starts, jax.tree.map(lambda leaf: leaf[0], draws))
+        one = jax.random.split(self.key("variance network"), 1)
+        require_sizes("variance_network", self._variance_networks(one), noise.draws)
         self.noise_unit, engine = noise.scale, self.settings.variance_engine
         if engine is not None:
             self.variance_ends = noise.ends(engine.num_starts)
@@ -340,11 +330,6 @@ def point_posterior(means: Trained) -> Posterior:
     """Take the mean network for the whole posterior, to score a round without Step 3."""
     draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
     return Posterior(draws, means.history[:1, :, 0], False, info={})
-
-
-def _sizes(stacked: Network, num_axes: int) -> list[tuple[int, ...]]:
-    """Return the shapes of a network's weights, of which several are stacked along some axes."""
-    return [np.shape(leaf)[num_axes:] for leaf in jax.tree.leaves(stacked)]
 
 
 def _with_noise(data: Dataset, learned: np.ndarray) -> NoisyDataset:

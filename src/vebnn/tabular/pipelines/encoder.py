@@ -49,6 +49,11 @@ class PipelineEncoder(TableEncoder):
             return np.column_stack([*columns.values()])
         return pandas.DataFrame(columns, index=getattr(rows, "index", None))
 
+    def comparable(self, numbers: Any) -> np.ndarray:
+        """Return single precision: files may lose the last digit of a number."""
+        with np.errstate(over="ignore"):
+            return np.asarray(numbers, float).astype(np.float32)
+
     def describe(self) -> dict[str, Any]:
         """Return the encoder as JSON."""
         return super().describe() | {"pipeline": {"as_array": self.as_array}}

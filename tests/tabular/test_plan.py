@@ -37,6 +37,9 @@ class Recorder:
         self.given["fit"] = {"X": X, "y": y, **arguments}
         return self
 
+    def check_calibration(self, name, method):
+        assert (name, method) == ("calibrate", "common")
+
     def calibrate(self, X, y, method, **arguments):
         self.given["calibrate"] = {"X": X, "y": y, **arguments}
         return self

@@ -125,13 +125,13 @@ def _add_descriptions(app: FastAPI, model: TableModel, max_rows: int) -> None:
 
 
 def _page(model: TableModel) -> str:
-    """Return the page of a model; that of sequences has the style of the other."""
+    """Return the page of a model, with the style and the functions that all pages share."""
     assets = files("vebnn.tabular.service") / "assets"
-    page = (assets / "page.html").read_text("utf-8")
-    if not isinstance(model.encoder, SequenceEncoder):
-        return page
-    style = page[page.index("<style>") + len("<style>") : page.index("</style>")]
-    return (assets / "sequences.html").read_text("utf-8").replace("/* style of page.html */", style)
+    sequences = isinstance(model.encoder, SequenceEncoder)
+    page = (assets / ("sequences.html" if sequences else "page.html")).read_text("utf-8")
+    for shared in ("page.css", "page.js"):
+        page = page.replace(f"/* {shared} */", (assets / shared).read_text("utf-8"))
+    return page
 
 
 def _add_predictions(app: FastAPI, model: TableModel, limits: Limits) -> None:

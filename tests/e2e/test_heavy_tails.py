@@ -1,6 +1,7 @@
 """``vebnn fit --heavy-tails``, and what later commands make of it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -75,15 +76,32 @@ def test_what_does_not_go_together_is_one_sentence(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "message"),
     [
-        (("--target-kind", "positive"), "is for real targets"),
-        (("--calibrate", "common"), 'must be "conformal"'),
+        (["--calibrate", "common"], 'must be "conformal"'),
+        (["--target-kind", "positive"], "is for real targets"),
+        (["--rounds", "1"], "two rounds or more"),
     ],
 )
-def test_a_dry_run_refuses_what_a_fit_would(folder: Path, call, words, sentence) -> None:
-    rows = folder / "positive.csv"
-    frame = pandas.read_csv(folder / "rows.csv")
-    frame.assign(force=frame["force"] ** 2 + 1).to_csv(rows, index=False)
-    finished = call("fit", str(rows), "-t", "force", "--heavy-tails", "--dry-run", "--json", *words)
-    assert sentence in one_sentence(finished)
+def test_a_dry_run_refuses_what_the_fit_would(folder: Path, call, words, message) -> None:
+    frame = pandas.read_csv(folder / "rows.csv").drop(columns="error").abs()
+    frame.to_csv(folder / "above_zero.csv", index=False)
+    data = str(folder / "above_zero.csv")
+    finished = call("fit", data, "--target", "force", "--heavy-tails", "--dry-run", "--json", *words)
+    assert message in one_sentence(finished)
+
+
+def test_rows_are_added_by_a_new_fit(fit: Finished, folder: Path, call, tmp_path: Path) -> None:
+    model, new = tmp_path / "m", tmp_path / "new.csv"
+    shutil.copytree(folder / "m", model)
+    rng = np.random.default_rng(3)
+    depth = rng.uniform(0, 4, 10)
+    frame = pandas.DataFrame({"depth": depth, "force": 10 * depth + rng.standard_t(2.5, 10)})
+    frame.to_csv(new, index=False)
+    answer = call("add", str(model), str(new), "--json")
+    assert answer.returncode == 0, answer.stderr
+    notice = "Student-t noise is learned from the beginning: all was fitted again."
+    assert notice in json.loads(answer.stdout)["notices"]
+    loaded = TableModel.load(model)
+    assert loaded.facts.num_trained == 106
+    assert loaded.estimator.degrees_of_freedom_[0] < 10

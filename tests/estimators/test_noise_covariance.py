@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tests.support.settings import Stay, quick
-from vebnn import Prediction, VeBNNRegressor
+from vebnn import GRU, MAP, Prediction, Training, VeBNNRegressor
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -125,3 +125,28 @@ def test_rows_that_it_cannot_learn_from_are_refused(model) -> None:
         quick(**SMALL).fit(X, y, y_std=0.1)
     with pytest.raises(ValueError, match="there can be no `y_std`"):
         model.predict_distribution(X, y_std=0.1)
+    X, y = X.reshape(30, 5, 1), y.reshape(30, 5, 2)
+    missing = y.copy()
+    missing[3, 4, 1] = np.nan
+    gru = quick(**SMALL | {"network": GRU((3,)), "inference": MAP(Training(1))})
+    for y_fit, y_val in ((missing, y), (y, missing)):
+        with pytest.raises(ValueError, match="needs all outputs of a row or step"):
+            gru.fit(X, y_fit, X_val=X, y_val=y_val)
+
+
+def test_draws_for_arviz_have_the_density_of_a_row(model) -> None:
+    """The density of all outputs together: leaving a row out leaves out all of it."""
+    X, y = NEW[0][:7], NEW[1][:7]
+    tree, p = model.to_arviz(X, y), model.predict_distribution(X, calibrated=False)
+    assert tree["log_likelihood"]["y_joint"].dims == ("chain", "draw", "row")
+    found = np.asarray(tree["log_likelihood"]["y_joint"]).reshape(-1, 7)
+    for mean, by_row in zip(p.draws, found, strict=True):
+        for row in range(7):
+            covariance = p.aleatoric_covariance[row]
+            expected = stats.multivariate_normal.logpdf(y[row], mean[row], covariance)
+            assert by_row[row] == pytest.approx(expected, rel=1e-5)
+    assert tree["posterior_predictive"]["y"].dims == ("chain", "draw", "row", "output")
+    y = y.copy()
+    y[0, 0] = np.nan
+    with pytest.raises(ValueError, match="must have all of them"):
+        model.to_arviz(X, y)

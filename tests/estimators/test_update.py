@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.settings import quick, quick_joint
-from vebnn import PSGHMC, VeBNNRegressor
+from vebnn import MLP, PSGHMC, VeBNNRegressor
 from vebnn.inference import Posterior
 
 pytestmark = [
@@ -145,11 +145,22 @@ def test_one_network_has_no_chains(first) -> None:
     assert not model.can_update
 
 
+@pytest.mark.parametrize("name", ["network", "variance_network"])
+def test_other_networks_are_refused(rows, first, name) -> None:
+    """The model would be saved with the new name and the old weights, and not load again."""
+    model = again(first).set_params(**{name: MLP((7,), "tanh")})
+    with pytest.raises(ValueError, match=f"`{name}` must be that of the fit"):
+        model.update(*rows)
+    assert model.fitted_ is first.fitted_
+
+
 def test_other_shapes_are_refused(rows, first) -> None:
     X, y = rows
     with pytest.raises(ValueError, match=r"`y` must have shape \(rows\), as in fit. Got \(80, 2\)"):
         again(first).update(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="2 features"):
         again(first).update(np.hstack([X, X]), y)
+    with pytest.raises(ValueError, match="`target` must be that of the fit"):
+        again(first).set_params(target="positive").update(X, y)
     with pytest.raises(ValueError, match="not fitted"):
         VeBNNRegressor().update(X, y)

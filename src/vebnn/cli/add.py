@@ -136,8 +136,10 @@ def _print_result(
             f"Held-out rows with the inputs or group of a new row, now trained on, too: {released:,}."
         )
     if not addition.continued:
-        engine = before.settings["inference"]
-        notices.append(f"The engine {engine!r} has no chains to continue: all was fitted again.")
+        reason = "Student-t noise is learned from the beginning"
+        if not before.settings.get("heavy_tails"):
+            reason = f"The engine {before.settings['inference']!r} has no chains to continue"
+        notices.append(f"{reason}: all was fitted again.")
     diagnostics = after.estimator.diagnostics_
     if diagnostics is not None and diagnostics.complaint():
         notices.append(UNMIXED)

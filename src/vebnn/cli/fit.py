@@ -204,10 +204,8 @@ def fit(
         checkpoint=checkpoint,
         **shape,
     )
+    estimator.check_arguments(plan.calibrate)
     if dry_run:
-        estimator.check_arguments()
-        if calibrate is not None:
-            estimator.check_calibration("calibrate", calibrate)
         lengths = lengths_of(num_examples, inference, effort, estimator.network, **shape)
         if estimator.residuals == "cross_fit":
             rounds = rounds or 1

@@ -7,6 +7,7 @@ import numpy as np
 
 from vebnn.prediction import Components, Prediction, in_user_units
 
+JOINT = "y_joint"  # the log-likelihood of all outputs of a row, whose noise is correlated
 STEPS = ("step", "second_step", "third_step")  # axes of a target between its row and its output
 
 
@@ -20,21 +21,28 @@ def to_arviz(model: Any, X: Any, y: Any, y_std: Any, random_state: Any) -> Any:
     observed = np.asarray(y, float)
     if observed.shape != raw.mean.shape:
         raise ValueError(f"The `y` must have the shape {raw.mean.shape}. Got {observed.shape}.")
+    names = _axes(observed.ndim, model.one_output_)
+    there = np.isfinite(observed) & np.isfinite(raw.mean)
+    together = raw.noise_correlation is not None
+    if together and not there.all():
+        raise ValueError(
+            'With noise_covariance="full", the outputs of a row have one log-likelihood together, so '
+            "the `y` must have all of them. Got NaN, or padded steps; leave out these rows."
+        )
     num_chains, num_draws = model.fitted_.probe.shape[:2]
     each = in_user_units(draw_by_draw(raw), model.target_kinds_)
 
     def by_chain(values: np.ndarray) -> np.ndarray:
-        return values.reshape(num_chains, num_draws, *observed.shape)
+        return values.reshape(num_chains, num_draws, len(observed), *values.shape[1:])
 
     repeated = np.tile(observed, (num_chains * num_draws,) + (1,) * (observed.ndim - 1))
+    log_prob = each.log_prob_joint if together else each.log_prob
     rng = np.random.default_rng(random_state)
     drawn = {
         "posterior": {"mean": by_chain(each.mean)},
-        "log_likelihood": {"y": by_chain(each.log_prob(repeated, "mixture"))},
+        "log_likelihood": {JOINT if together else "y": by_chain(log_prob(repeated, "mixture"))},
         "posterior_predictive": {"y": by_chain(each.sample(1, random_state=rng)[0])},
     }
-    names = _axes(observed.ndim, model.one_output_)
-    there = np.isfinite(observed) & np.isfinite(raw.mean)
     if there.all():
         coords = {} if model.target_names_ is None else {"output": list(model.target_names_)}
         groups: dict[str, Any] = drawn | {"observed_data": {"y": observed}}
@@ -49,7 +57,7 @@ def to_arviz(model: Any, X: Any, y: Any, y_std: Any, random_state: Any) -> Any:
         names, coords = ("observation",), {}
     variables = {name for of_group in groups.values() for name in of_group}
     coords = {name: values for name, values in coords.items() if name in names}
-    dims = {name: list(names) for name in variables}
+    dims = {name: list(names[:-1] if name == JOINT else names) for name in variables}
     # An ensemble has more "chains" than draws, which is no mistake here.
     return arviz_base.from_dict(groups, dims=dims, coords=coords, check_conventions=False)
 

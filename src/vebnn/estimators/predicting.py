@@ -101,7 +101,8 @@ class Predicting(ArrayChecks):
 
         Its groups are ``posterior`` (``mean``, the mean of every draw), ``log_likelihood`` (of ``y``,
         given every draw), ``posterior_predictive`` (one new ``y`` of every draw) and ``observed_data``.
-        Where ``y`` is NaN, all are lists of what was observed, and ``constant_data`` says where.
+        Where ``y`` is NaN, all are lists of what was observed, and ``constant_data`` says where. With
+        ``noise_covariance="full"``, the log-likelihood is ``y_joint``, that of all outputs of a row.
 
         Args:
           X: rows like those of ``fit``; for leave-one-out scores, those of ``fit``.

@@ -107,14 +107,12 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             These rows have also stopped the training early, as in the paper. If that matters, leave
             this out, and calibrate on other rows after the fit.
         """
-        self.check_arguments()  # before the data are read
-        if calibrate is not None and calibrate is not False:
-            self.check_calibration("calibrate", calibrate)
-            if X_val is None:
-                raise ValueError(
-                    f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
-                    f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
-                )
+        self.check_arguments(calibrate)
+        if calibrate and X_val is None:
+            raise ValueError(
+                f"The `calibrate` needs rows that were not trained on. Got {calibrate!r} without "
+                f"`X_val` and `y_val`; pass them, or call calibrate(X_val, y_val) after the fit."
+            )
         if (X_val is None) != (y_val is None):
             raise ValueError("The `X_val` and `y_val` must be given together. Got only one of them.")
         if X_val is not None and (y_std is None) != (y_std_val is None):
@@ -131,6 +129,18 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             self.calibrate(X_val, y_val, calibrate, y_std=y_std_val)
         self._warn_of_slow_chains()
         return self
+
+    def check_arguments(self, calibrate: str | Literal[False] | None = None) -> None:
+        """Refuse wrong arguments, and those that do not go together, before any data are read."""
+        self._strategy(num_rows=1)
+        require_kinds(self.target)
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError(
+                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
+                "random numbers. Got random_state=None; try random_state=0."
+            )
+        if calibrate is not None and calibrate is not False:
+            self.check_calibration("calibrate", calibrate)
 
     def _warn_of_slow_chains(self) -> None:
         complaint = self.diagnostics_ and self.diagnostics_.complaint()
@@ -193,7 +203,9 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     def _learn(self, rows: Rows, before: Fitted | None = None) -> Fitted:
         """Run the strategy, from an earlier fit if there is one; show progress, keep checkpoints."""
         strategy = self._strategy(len(rows.data.x))
-        self._check_data(rows.data)
+        for data in (rows.data, rows.held_out):
+            if data is not None:
+                self._check_data(data)
         evict_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         observers: list[Observer] = [Progress()] if self.verbose else []
@@ -306,21 +318,13 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             self.diagnostics_ = diagnose_chains(fitted.probe[:, :, some])
 
     def _check_targets(self, y: np.ndarray) -> None:
-        """Refuse targets of another shape than those of the last fit."""
+        """Refuse targets of another shape or kind than those of the last fit."""
         wanted = () if self.one_output_ else self.fitted_.probe.shape[3:]
         if y.shape[1:] != wanted:
             shape = ", ".join(map(str, ("rows", *wanted)))
             raise ValueError(f"The `y` must have shape ({shape}), as in fit. Got {y.shape}.")
-
-    def check_arguments(self) -> None:
-        """Refuse wrong arguments of the estimator, as :meth:`fit` does, without any rows."""
-        self._strategy(num_rows=1)
-        require_kinds(self.target)
-        if self.checkpoint is not None and self.random_state is None:
-            raise ValueError(
-                "The `checkpoint` needs a `random_state`, because a resumed fit repeats the same "
-                "random numbers. Got random_state=None; try random_state=0."
-            )
+        if kinds_of(self.target, len(self.target_kinds_)) != self.target_kinds_:
+            raise ValueError(f"The `target` must be that of the fit. Got {self.target!r}; call fit.")
 
     def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

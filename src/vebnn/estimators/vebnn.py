@@ -210,9 +210,12 @@ class VeBNNRegressor(Regressor):
         if not self.can_update:
             raise ValueError(
                 'The model must have chains to continue, such as those of inference="psghmc" with '
-                f'residuals="posterior", and independent Gaussian noise. Got '
-                f"inference={self.inference!r}; call fit with all rows."
+                'residuals="posterior", and independent Gaussian noise. Got '
+                f"inference={self.inference!r}, residuals={self.residuals!r}, "
+                f"heavy_tails={self.heavy_tails!r} and noise_covariance={self.noise_covariance!r}; "
+                f"call fit with all rows."
             )
+        self.check_arguments()
         with all_at_once(self) as new:
             rows = new._prepare(X, y, sample_weight, y_std, groups, None, None, None, keep_units=True)
             new.fitted_ = new._learn(rows, self.fitted_)

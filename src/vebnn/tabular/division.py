@@ -164,24 +164,25 @@ def _divide(
     wanted = _num_calibrated(calibrate, num_rows - len(held_out), unit)
     rest = order[~np.isin(order, every[held_out])]
     calibrated = take(rest, every, wanted)
-    if wanted and len(calibrated) < _fewest(calibrate):
+    if wanted and len(calibrated) < (fewest := fewest_calibrated(calibrate)):
         raise TableError(
-            f"The calibration {calibrate!r} needs at least {_fewest(calibrate)} {unit}s of its own. "
-            f"Got {counted(len(calibrated), unit)}, because whole groups stay together; leave it out, "
+            f"The calibration {calibrate!r} needs at least {fewest} {unit}s of its own. Got "
+            f"{counted(len(calibrated), unit)}, because whole groups stay together; leave it out, "
             f"or add {unit}s."
         )
     trained = np.setdiff1d(np.arange(num_rows), np.concatenate([held_out, calibrated]))
     return Division(np.sort(held_out), np.sort(calibrated), trained)
 
 
-def _fewest(calibrate: str | None) -> int:
+def fewest_calibrated(calibrate: str | None) -> int:
+    """Return the least number of rows for a method of calibration."""
     return rows_needed(DEFAULT_LEVEL) if calibrate == "conformal" else FEWEST_CALIBRATION_ROWS
 
 
 def _num_calibrated(calibrate: str | None, num_rows: int, unit: str) -> int:
     if calibrate is None:
         return 0
-    number, fewest = int(np.ceil(CALIBRATION_SHARE * num_rows)), _fewest(calibrate)
+    number, fewest = int(np.ceil(CALIBRATION_SHARE * num_rows)), fewest_calibrated(calibrate)
     enough = round((fewest - 1) / CALIBRATION_SHARE) + 1
     if num_rows < enough:
         raise TableError(

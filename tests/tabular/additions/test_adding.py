@@ -234,3 +234,41 @@ def test_impossible_rows_are_refused() -> None:
     found = find_new_rows(model, some)
     assert len(found.rows) == 9
     assert any("left out" in notice for notice in found.notices)
+
+
+def few_inputs(rows: int, seed: int) -> pandas.DataFrame:
+    """Animals of two diets, all weighed on the same days."""
+    animal, day = np.divmod(np.arange(rows), 5)
+    noise = np.random.default_rng(seed).normal(size=rows)
+    return pandas.DataFrame(
+        {
+            "day": 2.0 * day,
+            "diet": np.where(animal % 2, "A", "B"),
+            "animal": [f"{seed}-{one}" for one in animal],
+            "y": day + noise,
+        }
+    )
+
+
+def test_inputs_that_groups_share_release_none() -> None:
+    """Another animal on the same day is no repeat of a held-out one."""
+    model = model_of(few_inputs(200, seed=0), group="animal", calibrate="common")
+    better = add(model, few_inputs(10, seed=1))
+    assert num_released(model, better) == 0
+    assert better.facts.num_held_out == model.facts.num_held_out > 0
+    assert better.estimator.calibrated == (model.facts.num_calibrated, "common")
+    again = few_inputs(200, seed=0).iloc[history(model).kept.division.held_out[:5]].assign(y=9.0)
+    assert num_released(model, add(model, again)) == 5  # the same animal
+
+
+def test_rows_that_leave_none_to_calibrate_on_are_refused_before_the_training() -> None:
+    model = model_of(table(120), drop=["specimen", "error", "weight"], calibrate="common")
+    calibrated = history(model).kept.division.calibrated
+    new = table(120).iloc[calibrated[:-9]].assign(y=7.0)
+    found = find_new_rows(model, new)
+    with pytest.raises(
+        TableError, match=r"at least 10 rows of its own. Only 9 of its 20 would be left"
+    ):
+        add_rows(model, found)
+    assert model.estimator.how == "fit"
+    assert add(model, new.iloc[1:]).estimator.calibrated == (10, "common")

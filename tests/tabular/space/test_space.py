@@ -1,5 +1,6 @@
 """Spaces read from TOML, for the columns of a small table."""
 
+import re
 import tomllib
 
 import numpy as np
@@ -188,3 +189,29 @@ def test_errors_of_the_file_name_the_line(encoder: TableEncoder, tmp_path) -> No
     path.write_bytes(b"\xff")
     with pytest.raises(TableError, match="not UTF-8"):
         read_space(path, encoder)
+
+
+@pytest.mark.parametrize(
+    ("copper", "words"),
+    [
+        ("{ range = [0, 1e20], step = 1 }", "with up to 1e+15 steps"),
+        ("{ range = [0, 1], step = 1e-320 }", "with up to 1e+15 steps"),
+        ("{ range = [-1e308, 1e308] }", "is too wide"),
+    ],
+)
+def test_ranges_beyond_double_precision(encoder: TableEncoder, copper: str, words: str) -> None:
+    with pytest.raises(TableError, match=re.escape(words)):
+        space(encoder, copper=copper)
+
+
+def test_a_log_scale_may_span_all_numbers(encoder: TableEncoder) -> None:
+    copper = space(encoder, copper="{ range = [1e-300, 1e300], log = true }").draw(64).frame["copper"]
+    assert abs(np.median(np.log10(copper))) < 10
+
+
+def test_whole_numbers_of_many_digits_have_no_step() -> None:
+    values = 10.0 ** np.arange(1, 21)
+    encoder = TableEncoder.fit(pandas.DataFrame({"count": values, "y": np.arange(20.0)}), ["y"])[0]
+    document = tomllib.loads(starting_file(encoder))
+    assert document["columns"]["count"] == {"range": [10, 1e20]}
+    assert len(space_of(document, encoder).draw(64).frame) == 64

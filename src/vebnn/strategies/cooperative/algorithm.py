@@ -119,7 +119,7 @@ class Cooperative(Strategy):
         follow, whose chains start where those of the earlier fit have ended.
         """
         steps = Steps(self, key, rows, stage)
-        learned = steps.resume_noise(before.noise)
+        learned = steps.resume(before.posterior.draws, before.noise)
         earlier = steps.step_3(0, learned, None, before.posterior, last=False)
         return self._rounds(steps, before.mean, before.mean_history, None, earlier, learned)
 

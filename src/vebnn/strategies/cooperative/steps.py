@@ -32,6 +32,7 @@ from vebnn.strategies.cooperative.residuals import (
     unit_of,
 )
 from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.sizes import require_sizes
 from vebnn.strategies.cooperative.tails import Tails
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
@@ -107,8 +108,11 @@ class Steps:
             training = replace(training, learning_rate=rate)
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
-    def resume_noise(self, noise: Noise) -> LearnedNoise:
+    def resume(self, draws: Network, noise: Noise) -> LearnedNoise:
         """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
+        require_sizes("network", self.starts, jax.tree.map(lambda leaf: leaf[0], draws))
+        one = jax.random.split(self.key("variance network"), 1)
+        require_sizes("variance_network", self._variance_networks(one), noise.draws)
         self.noise_unit, engine = noise.scale, self.settings.variance_engine
         if engine is not None:
             self.variance_ends = noise.ends(engine.num_starts)

@@ -11,12 +11,18 @@ from sklearn.base import clone
 
 from vebnn.estimators.rows import snapshot
 from vebnn.tabular.additions.history import NO_ROWS, Addition, History
-from vebnn.tabular.additions.kept_rows import CALIBRATED, HELD_OUT, TRAINED, KeptRows
+from vebnn.tabular.additions.kept_rows import HELD_OUT, TRAINED, KeptRows
 from vebnn.tabular.additions.points import Points, ignorance_at, points_of
-from vebnn.tabular.division import check_group_column
+from vebnn.tabular.division import check_group_column, fewest_calibrated
 from vebnn.tabular.encoded import EncodedTable
 from vebnn.tabular.errors import TableError, counted
-from vebnn.tabular.model import TableModel, as_target, sample_places, target_facts
+from vebnn.tabular.model import (
+    TableModel,
+    TrainingFacts,
+    as_target,
+    sample_places,
+    target_facts,
+)
 from vebnn.tabular.row_facts import RowFacts
 from vebnn.tabular.scores import TargetScore, score_targets
 from vebnn.tabular.space.space import Space
@@ -82,9 +88,9 @@ def add_rows(
     """Return a model that has learned new rows, too.
 
     The new rows are first scored, and then all are trained on. Rows that were held out or used for the
-    calibration are trained on, too, if a new row has their inputs or their group; the others keep their
-    use. Chains go on from where they were; an engine without chains is fitted again. The encoder stays,
-    so a category that it has not seen remains unknown.
+    calibration are trained on, too, if a new row has their group or, where these were kept together,
+    their inputs; the others keep their use. Chains go on from where they were; an engine without chains
+    is fitted again. The encoder stays, so a category that it has not seen remains unknown.
 
     Args:
       model: a model that keeps its rows; it stays as it is.
@@ -93,6 +99,9 @@ def add_rows(
       space: where the ignorance is measured from now on, and its name; unless it is given, as before.
       space_name: the name of this space.
       verbose: 1 shows progress bars.
+
+    Raises:
+      TableError: if too few rows would be left for the calibration.
     """
     started = time.perf_counter()
     history, encoder = history_of(model), model.table_encoder
@@ -100,7 +109,8 @@ def add_rows(
     released = (history.kept.use != TRAINED) & history.kept.related_to(new.rows)
     old = replace(history.kept, use=np.where(released, np.uint8(TRAINED), history.kept.use))
     kept = old.joined(new.rows)
-    held_out, _, trained = kept.division
+    held_out, calibrated, trained = kept.division
+    _refuse_few_calibrated(model.facts, len(calibrated))
 
     estimator, continued = _learned(model, kept, verbose)
     targets = target_facts(model.targets, kept.observed[trained])
@@ -130,7 +140,7 @@ def add_rows(
             num_rows=len(kept),
             num_trained=len(trained),
             num_held_out=len(held_out),
-            num_calibrated=int(np.sum(kept.use == CALIBRATED)),
+            num_calibrated=len(calibrated),
             targets=targets,
             scores=after,
         ),
@@ -146,6 +156,17 @@ def num_released(before: TableModel, after: TableModel) -> int:
     uses = (history_of(one).kept.use for one in (before, after))
     old, new = (int(np.sum(use == HELD_OUT)) for use in uses)
     return old - new
+
+
+def _refuse_few_calibrated(facts: TrainingFacts, number: int) -> None:
+    """Refuse rows that leave too few for the calibration."""
+    method = facts.calibration
+    if method is not None and number < (fewest := fewest_calibrated(method)):
+        raise TableError(
+            f"The calibration {method!r} needs at least {counted(fewest, 'row')} of its own. Only "
+            f"{number} of its {facts.num_calibrated} would be left, because the others have the inputs "
+            f"or the group of a new row. Fit again with vebnn fit, from a file of all rows."
+        )
 
 
 def _learned(model: TableModel, kept: KeptRows, verbose: int) -> tuple[Any, bool]:

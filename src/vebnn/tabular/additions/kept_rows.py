@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vebnn.tabular.division import Division
+from vebnn.tabular.division import Division, group_inputs
 from vebnn.tabular.encoded import EncodedTable, row_fingerprints
 from vebnn.tabular.known_rows import KnownRows, of_labels
 from vebnn.tabular.row_facts import RowFacts
@@ -80,9 +80,21 @@ class KeptRows:
         return KnownRows.of_fingerprints(rows, inputs, self.labels, self.division)
 
     def related_to(self, others: "KeptRows") -> np.ndarray:
-        """Return for each row whether another has its inputs or its group."""
-        same = np.isin(row_fingerprints(self.inputs), row_fingerprints(others.inputs))
-        return same | np.isin(self.labels, others.labels) if len(self.labels) else same
+        """Return for each row whether another has its group or, if these count, its inputs."""
+        related = np.zeros(len(self), bool)
+        if len(self.labels):
+            related |= np.isin(self.labels, others.labels)
+        if self._same_inputs_count:
+            related |= np.isin(row_fingerprints(self.inputs), row_fingerprints(others.inputs))
+        return related
+
+    @property
+    def _same_inputs_count(self) -> bool:
+        """Whether rows with the same inputs were kept together when the table was divided."""
+        held_out, calibrated, _ = self.division
+        labels = self.labels if len(self.labels) else None
+        fewest = 2 + (len(held_out) > 0) + (len(calibrated) > 0)
+        return group_inputs(self.inputs, labels, None, fewest=fewest).kept
 
     def y_std_of(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the known measurement errors of some rows, if there are any."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from vebnn.tabular.dates import written
 
+MOST_STEPS = 1e15  # of a range; double precision counts up to 9e15
 DIGITS = 4  # significant ones of the width of a range, in values that have no step
 
 
@@ -34,7 +35,7 @@ class Range:
             found = self.low + self.step * levels_of(unit, self.num_levels or 1)
             return np.round(found, max(map(_decimals, (self.low, self.step))))
         if self.log:
-            found = self.low * (self.high / self.low) ** unit
+            found = np.exp((1 - unit) * np.log(self.low) + unit * np.log(self.high))
             exponents = np.floor(np.log10(found)).astype(int)
             found = np.array([round(v, DIGITS - 1 - e) for v, e in zip(found, exponents, strict=True)])
         else:

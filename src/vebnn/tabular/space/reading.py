@@ -14,7 +14,7 @@ from vebnn.tabular.columns import CategoryColumn, Column
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import Problems, TableError, quoted, quoted_list
-from vebnn.tabular.space.axes import Axis, Choice, DateRange, Range
+from vebnn.tabular.space.axes import MOST_STEPS, Axis, Choice, DateRange, Range
 from vebnn.tabular.space.expression import Expression
 from vebnn.tabular.space.space import Formula, Space
 
@@ -175,13 +175,15 @@ def _range(column: Column, described: Mapping[str, Any]) -> Axis:
             f"The range of {name!r} must go from a lower to a higher end. Got {_toml(ends)}; write a "
             f"single value without brackets."
         )
+    if not math.isfinite(width := high - low):
+        raise TableError(f"The range of {name!r} is too wide. Got {_toml(ends)}; use other units.")
     step = described.get("step")
     if step is not None:
         step = _number(name, "step", step)
-        if not 0 < step <= high - low:
+        if not 0 < step <= width <= MOST_STEPS * step:
             raise TableError(
-                f"The step of {name!r} must be above 0 and at most the width of its range, "
-                f"{high - low:g}. Got {step:g}."
+                f"The step of {name!r} must be above 0 and at most the width of its range, {width:g}, "
+                f"with up to {MOST_STEPS:g} steps. Got {step:g}."
             )
     log = described.get("log", False)
     if not isinstance(log, bool):

@@ -6,6 +6,7 @@ import re
 from vebnn.tabular.columns import CategoryColumn, Column
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoder import TableEncoder
+from vebnn.tabular.space.axes import MOST_STEPS
 
 _OPENING = """# Where measurements are possible. A column has
 #   a range of numbers or dates     { range = [20, 400] }, also with step = 10 or log = true
@@ -43,7 +44,7 @@ def _described(column: Column) -> str:
         return low if low == high else f"{{ range = [{low}, {high}] }}"
     if column.low == column.high:
         return _number(column.low)
-    step = ", step = 1" if column.whole else ""
+    step = ", step = 1" if column.whole and column.high - column.low <= MOST_STEPS else ""
     return f"{{ range = [{_number(column.low)}, {_number(column.high)}]{step} }}"
 
 

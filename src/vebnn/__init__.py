@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     )
     from vebnn.networks import GRU, MLP, Augmentation, ResNet
     from vebnn.prediction import Prediction
+    from vebnn.tabular.pipelines.saving import load_pipeline, save_pipeline
     from vebnn.training import Training
 
 __version__ = "0.2.0"
 
-_ROOMS = ("prediction", "networks", "training", "inference", "estimators")  # the quickest first
+# The quickest first.
+_ROOMS = ("prediction", "networks", "training", "inference", "estimators", "tabular.pipelines.saving")
 
 __all__ = [
     "GRU",
@@ -59,8 +61,10 @@ __all__ = [
     "ResNet",
     "Training",
     "VeBNNRegressor",
+    "load_pipeline",
     "pad_sequences",
     "predict_distribution",
+    "save_pipeline",
 ]
 
 _configure()

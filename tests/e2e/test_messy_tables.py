@@ -101,6 +101,7 @@ def test_later_commands_score_and_predict_the_same(call, fitted: Any) -> None:
 def test_report_has_an_axis_of_dates(browser: Browser, fitted: Any, tmp_path: Path) -> None:
     path, model = tmp_path / "report.html", TableModel.load(fitted.model)
     write_report(model, films(), path, data_name="films", model_name="films.model")
+    assert "The noise includes the measurement errors that the file states." in path.read_text()
     watched = Watched(browser)
     page = watched.open_report(path)
     dates = page.evaluate(

@@ -12,6 +12,7 @@ import pytest
 
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_csv, read_table, write_table
+from vebnn.tabular.values import to_numbers
 
 FRAME = pandas.DataFrame({"x": [1.5, 2.0, None], "kind": ["a", "b", "a"], "y": [1, 2, 3]})
 
@@ -33,6 +34,17 @@ def test_spreadsheets_of_countries_with_decimal_commas(tmp_path: Path) -> None:
     frame = read_table(tmp_path / "t.csv")
     assert list(frame.columns) == ["temperature", "alloy"]
     assert list(frame["temperature"]) == [1.5, 2.25]
+
+
+def test_one_cell_of_text_does_not_turn_decimal_commas_into_text(tmp_path: Path) -> None:
+    rows = ["1,5;2,5;1,5", "n/a?;3,5;A1", ";4,5;B2", "2,5;5,5;C3", "-0,5;6,5;D4"]
+    (tmp_path / "t.csv").write_text("\n".join(["a;b;code", *rows]))
+    frame = read_table(tmp_path / "t.csv")
+    assert list(frame["a"].fillna("")) == ["1.5", "n/a?", "", "2.5", "-0.5"]
+    assert list(frame["b"]) == [2.5, 3.5, 4.5, 5.5, 6.5]
+    assert list(frame["code"]) == ["1,5", "A1", "B2", "C3", "D4"]
+    with pytest.raises(TableError, match=r"row 2 has 'n/a\?'"):
+        to_numbers(frame["a"])
 
 
 def test_semicolons_with_decimal_points(tmp_path: Path) -> None:
@@ -64,7 +76,7 @@ def test_npz_with_code_in_it_is_refused(tmp_path: Path) -> None:
         ("t.xlsx", b"PK", "must end in .csv, .tsv, .parquet, .feather or .npz"),
         ("t", b"a,b\n1,2\n", "must end in"),
         ("t.csv", b"", "is empty"),
-        ("t.csv", b"a,b\n", "is empty"),
+        ("t.csv", b"a,b\n", "has column names, but no rows"),
         ("t.csv", b"a,a\n1,2\n", "more than one column called 'a'"),
         (
             "t.csv",

@@ -155,6 +155,12 @@ def test_errors_and_weights_reach_the_estimator() -> None:
         ),
         ({}, {"y_std": ["y"]}, r"The column 'y' is a target, so it cannot be for y_std\."),
         ({}, {"time": "t"}, r"There is no column 't' for time\."),
+        ({"t": "spring"}, {"time": "t"}, r"time 't' must hold dates or numbers\. Got 'spring'"),
+        (
+            {"y": [np.nan] * 55 + [1.0] * 5},
+            {},
+            r"at least 10 rows .* Got 5 rows with a value of every target, of 60\.",
+        ),
         (
             {"t": [np.nan] * 2 + [1.0] * 58},
             {"time": "t"},

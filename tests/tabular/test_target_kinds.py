@@ -48,6 +48,17 @@ def test_kinds_are_proposed_where_ranges_would_be_impossible(name, kind) -> None
         assert found[0].endswith(f"try --target-kind {kind}.")
 
 
+def test_proposals_for_several_targets_name_the_kind_of_each() -> None:
+    names, kinds = ["change", "price", "share", "visits"], ["real", "real", "real", "count"]
+    found = proposals(np.column_stack([COLUMNS[name] for name in names]), names, kinds)
+    options = "--target-kind real --target-kind positive --target-kind fraction --target-kind count"
+    assert [sentence.split(":")[0].split(" are ")[0] for sentence in found] == [
+        "All values of price",
+        "All values of share",
+    ]
+    assert all(sentence.endswith(f": try {options}.") for sentence in found)
+
+
 def test_nothing_is_proposed_for_a_kind_that_was_chosen() -> None:
     assert proposals(COLUMNS["price"][:, None], ["price"], ["positive"]) == []
 

@@ -1,5 +1,6 @@
 """``vebnn add``: new measurements for a saved model."""
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -160,7 +161,7 @@ def _print_result(
     console.print(
         Text(
             f"{addition.num_added:,} rows added: {addition.num_trained:,} to train on. The model is in "
-            f"{folder} ({addition.seconds:.0f} s).  See vebnn history {folder}"
+            f"{folder} ({addition.seconds:.0f} s).  See {shlex.join(['vebnn', 'history', str(folder)])}"
         ),
         soft_wrap=True,
     )

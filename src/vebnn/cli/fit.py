@@ -89,7 +89,8 @@ def fit(
     inference: Annotated[
         str,
         typer.Option(
-            help="Engine: psghmc, psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, nuts, map."
+            help="Engine: psghmc, psgld, mclmc, ensemble, laplace, mc_dropout, bbb, sgld, sghmc, "
+            "nuts, map."
         ),
     ] = "psghmc",
     effort: Annotated[

@@ -77,7 +77,7 @@ def app() -> None:
     except Exception as error:
         code = _explain(error)
     if code == INTERRUPTED:
-        _print_error("Interrupted. Rerun the same command; a benchmark resumes.")
+        _print_error("Interrupted. Rerun the same command; vebnn bench and vebnn simulate resume.")
     sys.exit(code)
 
 

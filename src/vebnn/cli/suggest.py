@@ -139,8 +139,10 @@ def suggest(
     if out is not None:
         console.print(Text(f"These rows, with all their columns, are in {out}."), soft_wrap=True)
         if space is not None:
+            from vebnn.tabular.space.suggestion import columns_to_fill
+
             words = shlex.join(["vebnn", "add", str(model), str(out)])
-            then = f"Fill in {quoted_list(loaded.targets)} there, then:  {words}"
+            then = f"Fill in {quoted_list(columns_to_fill(loaded))} there, then:  {words}"
             console.print(Text(then), soft_wrap=True)
 
 

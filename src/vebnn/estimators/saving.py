@@ -62,6 +62,12 @@ def write(model: Any, folder: Path) -> None:
     MODEL.write(folder, body, {"weights": arrays})
 
 
+def own_parameters(model: Any) -> list[str]:
+    """Return the names of arguments that a saved model cannot describe: networks of your own, …."""
+    described = {name: _describe(value) for name, value in model.get_params(deep=False).items()}
+    return [name for name, value in described.items() if value == _OWN_DESCRIBED]
+
+
 def load(estimator: type, folder: str | PathLike[str], **your_own: Any) -> Any:
     """Read a saved estimator; it predicts bit for bit as the one that was saved.
 

@@ -28,7 +28,7 @@ class SavedFolder:
 
     def __init__(self, path: str | PathLike[str], *, history: bool = False) -> None:
         self.path = Path(path)
-        self._names = TABLE.names | MODEL.names | (HISTORY.names if history else set())
+        self._names = TABLE.names | MODEL.names | PIPELINE.names | (HISTORY.names if history else set())
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -166,3 +166,6 @@ TABLE = Format("table", _TABLE_FILES, 5, 1, _AGAIN, "model of a table")
 # history`` read it.
 _HISTORY_FILES = {"kept": "kept.safetensors", "table": "table.json"}
 HISTORY = Format("history", _HISTORY_FILES, 1, 1, _AGAIN, "history")
+# The transformers of a pipeline whose estimator and rows are a model of a table.
+_PIPELINE_FILES = {"composition": "composition.skops", "table": "table.json"}
+PIPELINE = Format("pipeline", _PIPELINE_FILES, 1, 1, "save the pipeline again", "saved pipeline")

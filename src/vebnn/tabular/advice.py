@@ -65,7 +65,8 @@ def advise(
         if lowest and lowest[at] >= 0 and score.below_zero >= WORTH_SAYING:
             sentences.append(
                 f"{prefix}{percent(score.below_zero)} of the {percent(score.level)} intervals go below "
-                f"0, where no value of the table is: try {_kind_without_negatives(lowest[at])}."
+                f"0, where no value of the table is: try {_kind_without_negatives(lowest[at])}"
+                f"{'; give the kind of each target, in order' if len(scores) > 1 else ''}."
             )
         about = _about_coverage(score, calibrated), _about_parts(score, inputs)
         sentences += [prefix + sentence for sentence in about]

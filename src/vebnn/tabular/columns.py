@@ -70,12 +70,16 @@ class NumberColumn:
                 f"{self.name}: {counted(int(missing.sum()), 'missing value')} replaced by the median, "
                 f"{self.median:g}."
             )
-        if outside := int(np.sum((filled < self.low) | (filled > self.high))):
-            notices.append(
-                f"{self.name}: {counted(outside, 'value')} outside the training range, {self.summary}."
-            )
+        notices += self.notices_of_outside(filled)
         parts = [filled, missing.astype(float)][: len(self.encoded_names)]
         return np.column_stack(parts), notices
+
+    def notices_of_outside(self, numbers: np.ndarray) -> list[str]:
+        """Return a notice about numbers outside the training range, if there are any."""
+        outside = int(np.sum((numbers < self.low) | (numbers > self.high)))
+        if not outside:
+            return []
+        return [f"{self.name}: {counted(outside, 'value')} outside the training range, {self.summary}."]
 
 
 @dataclass(frozen=True)

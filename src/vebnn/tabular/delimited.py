@@ -44,7 +44,23 @@ def read_delimited(
     # pandas would call the second of two equal columns "name.1".
     refuse_repeated(name, pandas.Index(header).dropna())
     mark = max(tables, key=lambda mark: len(tables[mark].select_dtypes("number").columns))
-    return _with_labels(tables[mark], labels, lambda: read(dtype=str, index_col=False), mark)
+    frame = tables[mark]
+    if mark == ",":
+        frame = _with_decimal_points(frame)
+    return _with_labels(frame, labels, lambda: read(dtype=str, index_col=False), mark)
+
+
+def _with_decimal_points(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Write decimal points in columns that pandas has left as text because of a few other cells.
+
+    An error about such a column then names the cell that is no number, and not the first with a comma.
+    """
+    for name in frame.select_dtypes(["object", "string"]):
+        written = frame[name].dropna().astype(str)
+        replaced = written.str.replace(_DECIMAL_COMMA, r"\1.\2", regex=True)
+        if len(written) and (pandas.to_numeric(replaced, errors="coerce").notna()).mean() > 0.5:
+            frame[name] = replaced.reindex(frame.index)
+    return frame
 
 
 def _with_labels(

@@ -38,6 +38,10 @@ class Encoder(ABC):
         """Return encoded rows, kept as an array, in the form that the estimator was fitted with."""
         return rows
 
+    def comparable(self, numbers: Any) -> Any:
+        """Return inputs or targets in the precision in which rows are recognised."""
+        return numbers
+
     def by_rows(self, estimator: Any) -> Any:
         """Return an estimator that takes what :meth:`EncodedTable.take` returns, and predicts rows."""
         return estimator
@@ -153,11 +157,11 @@ class EncodedTable:
 
     def fingerprints(self) -> np.ndarray:
         """Return a 64-bit number for each row of inputs and targets; equal rows have equal numbers."""
-        return row_fingerprints(self.matrix, self.observed)
+        return row_fingerprints(*map(self.encoder.comparable, (self.matrix, self.observed)))
 
     def input_fingerprints(self) -> np.ndarray:
         """Return the same of the inputs alone."""
-        return row_fingerprints(self.matrix)
+        return row_fingerprints(self.encoder.comparable(self.matrix))
 
     def settled(self, found: np.ndarray) -> np.ndarray:
         """Return what holds for each row if it was found so: rows of a table are known one by one."""

@@ -99,7 +99,8 @@ def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pand
             reason = "line {1} has {2} values instead of {0}".format(*long_row.groups())
         raise TableError(f"The file {name} could not be read as {kind}: {reason}.") from error
     if frame.empty:
-        raise TableError(f"The file {name} is empty: it must hold column names and some rows.")
+        found = "has column names, but no rows" if len(frame.columns) else "is empty"
+        raise TableError(f"The file {name} {found}. It must hold column names and some rows.")
     frame.columns = [str(name) for name in frame.columns]
     refuse_repeated(name, frame.columns)
     return frame.reset_index(drop=True)

@@ -149,6 +149,8 @@ def plan_table(
     frame = frame[present]
     if len(frame) < FEWEST_ROWS:
         got = counted(len(frame), "row")
+        if not present.all():
+            got += f" with a value of every target, of {len(present):,}"
         raise TableError(f"The table must have at least {FEWEST_ROWS} rows to learn from. Got {got}.")
     with problems.collected():
         encoder, about_columns = kind.fit(frame, targets, drop=drop, **options)

@@ -12,15 +12,14 @@ from vebnn.serialization.folders import MODEL, SavedFolder
 from vebnn.tabular.columns import Encoded, NumberColumn
 from vebnn.tabular.encoded import Encoder
 from vebnn.tabular.encoder import TableEncoder
-from vebnn.tabular.errors import TableError, counted
 from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.model import TableModel, TargetFacts, TrainingFacts
+from vebnn.tabular.saving import ESTIMATORS
 from vebnn.tabular.sequences.encoder import SequenceColumns, SequenceEncoder
-from vebnn.tabular.values import to_numbers
+from vebnn.tabular.values import refuse_new_gaps, to_numbers
 
 # Columns of a long table whose rows are steps, which an array of three axes has no names for.
 SEQUENCE, STEP = "sequence", "step"
-KINDS = ("JointRegressor", "VeBNNRegressor")
 NOTICE = (
     "The model was saved from Python and keeps no record of its training rows: the scores are honest "
     "only if these rows were not among them."
@@ -51,14 +50,8 @@ class PlainColumn(NumberColumn):
     def encode(self, series: pandas.Series) -> Encoded:
         """Return the numbers; the estimator fills gaps itself."""
         numbers = to_numbers(series)
-        if (missing := np.isnan(numbers)).any() and not self.knows_gaps:
-            row = int(series.index[missing][0])
-            raise TableError(
-                f"The column {self.name!r} is missing in {counted(int(missing.sum()), 'row')}, first "
-                f"in row {row + 1}, but had no gaps in training. Fill them in, or delete these rows.",
-                self.name,
-                row,
-            )
+        if not self.knows_gaps:
+            refuse_new_gaps(series, np.isnan(numbers))
         return numbers[:, None], []
 
 
@@ -74,10 +67,10 @@ class SavedEstimator:
         from vebnn import estimators
 
         body, _ = MODEL.read(self.folder)
-        if (kind := body.get("estimator")) not in KINDS:
+        if (kind := body.get("estimator")) not in ESTIMATORS:
             raise ValueError(
                 f"The model in {self.folder.path} is a {kind}, which has no table. Commands take "
-                f"models of vebnn fit, and a saved {' or '.join(KINDS)}."
+                f"models of vebnn fit, and a saved {' or '.join(ESTIMATORS)}."
             )
         found = getattr(estimators, kind).load(self.folder)
         if len(found.in_shape_) > 2:

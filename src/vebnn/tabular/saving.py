@@ -2,7 +2,8 @@
 
 ``table.json`` says how columns become numbers and describes the training; ``rows.safetensors`` holds
 fingerprints of the rows and a sample of those trained on. Unless it keeps no rows, there are two files
-more: ``kept.safetensors`` holds all rows, and ``history.json`` says which were added when.
+more: ``kept.safetensors`` holds all rows, and ``history.json`` says which were added when. A pipeline
+has ``composition.skops``, its transformers, and ``pipeline.json``.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vebnn.serialization.files import check_target, new_folder
-from vebnn.serialization.folders import HISTORY, MODEL, TABLE, SavedFolder, understanding
+from vebnn.serialization.files import check_target, new_folder, write_bytes
+from vebnn.serialization.folders import HISTORY, MODEL, PIPELINE, TABLE, SavedFolder, understanding
 from vebnn.tabular.encoded import EncodedTable, Encoder
 from vebnn.tabular.encoder import TableEncoder
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.files import read_table
 from vebnn.tabular.images.encoder import ImageColumn, ImageEncoder
 from vebnn.tabular.images.folder import ImageFolder
+from vebnn.tabular.pipelines.encoder import PipelineEncoder
+from vebnn.tabular.pipelines.fitted import FittedPipeline, read_composition
 from vebnn.tabular.sequences.encoder import SequenceEncoder
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.saved_estimator import SavedEstimator
 
-_NAMES = TABLE.names | MODEL.names | HISTORY.names
+ESTIMATORS = ("JointRegressor", "VeBNNRegressor")  # that take tables
+_NAMES = TABLE.names | MODEL.names | HISTORY.names | PIPELINE.names
 _SAMPLE = ("sample", "sample_observed")
 
 
@@ -40,20 +44,27 @@ def check_can_save(folder: str | Path) -> None:
 
 def save_table_model(model: "TableModel", folder: str | Path) -> None:
     """Write a model to a folder; replace a saved model that is there, but nothing else."""
+    from vebnn.estimators.compositions import to_bytes
     from vebnn.estimators.saving import write
 
     facts = asdict(model.facts) | {
         "targets": [one._asdict() for one in model.facts.targets],
         "scores": [one._asdict() for one in model.facts.scores],
     }
-    kind = type(model.estimator).__name__
+    estimator, composition = model.estimator, None
+    if isinstance(estimator, FittedPipeline):
+        estimator, composition = estimator.estimator, to_bytes(estimator.composition)
+    kind = type(estimator).__name__
     body = {"estimator": kind, "encoder": model.encoder.describe(), "facts": facts}
     with new_folder(folder, _NAMES) as new:
-        write(model.estimator, new)
+        write(estimator, new)
         rows = vars(model.known_rows) | {name: getattr(model, name) for name in _SAMPLE}
         TABLE.write(new, body, {"rows": rows})
         if model.history is not None:
             HISTORY.write(new, model.history.describe(), {"kept": model.history.arrays()})
+        if composition is not None:
+            write_bytes(new / PIPELINE.files["composition"], composition)
+            PIPELINE.write(new, {}, {})
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,8 @@ class SavedTableModel:
             description = self.body["encoder"]
             if description["columns"][0]["kind"] == ImageColumn.kind:
                 return ImageEncoder.from_description(description)
+            if "pipeline" in description:
+                return PipelineEncoder.from_description(description)
             of_sequences = "sequence" in description
             return (SequenceEncoder if of_sequences else TableEncoder).from_description(description)
 
@@ -110,7 +123,7 @@ class SavedTableModel:
         from vebnn.tabular.model import TableModel, TargetFacts, TrainingFacts
         from vebnn.tabular.scores import TargetScore
 
-        if (kind := self.body["estimator"]) not in ("JointRegressor", "VeBNNRegressor"):
+        if (kind := self.body["estimator"]) not in ESTIMATORS:
             raise ValueError(
                 f"The model in {self.folder.path} is a {kind}, which this version does not know. "
                 f"Upgrade vebnn."
@@ -125,6 +138,10 @@ class SavedTableModel:
             }
             estimator = getattr(estimators, kind).load(self.folder)
             sample = {name: self.rows[name] for name in _SAMPLE}
+            if isinstance(self.encoder, PipelineEncoder):
+                composition = read_composition(self.folder, estimator)
+                rows = sample["sample"]
+                estimator = FittedPipeline(composition, estimator, self.encoder, rows)
             known = KnownRows(**{name: self.rows[name] for name in self.rows.keys() - sample})
             return TableModel(
                 self.encoder, estimator, TrainingFacts(**facts), known, **sample, history=self.history

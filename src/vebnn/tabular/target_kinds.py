@@ -49,25 +49,29 @@ def require_possible(
 
 
 def proposals(observed: np.ndarray, targets: Sequence[str], kinds: Sequence[str]) -> list[str]:
-    """Return which kinds to try in place of real ones, as the training rows say."""
-    return [
-        f"{why.format(name=name)}: try --target-kind {better}."
-        for values, name, kind in zip(observed.T, targets, kinds, strict=True)
-        if kind == "real"
-        for better, why in _better(values)
-    ]
+    """Return which kinds to try in place of real ones, as the training rows say.
+
+    One kind alone would be that of all targets, so options for several targets have the kind of each.
+    """
+    better, reasons = list(kinds), []
+    for at, (values, name) in enumerate(zip(observed.T, targets, strict=True)):
+        if kinds[at] == "real" and (found := _better(values)) is not None:
+            better[at], why = found
+            reasons.append(why.format(name=name))
+    options = " ".join(f"--target-kind {kind}" for kind in better)
+    return [f"{why}: try {options}." for why in reasons]
 
 
-def _better(values: np.ndarray) -> list[tuple[str, str]]:
+def _better(values: np.ndarray) -> tuple[str, str] | None:
     """Return a kind and the reason for it, if ranges of real numbers would be impossible in part."""
     low, high = values.mean() - 2 * values.std(), values.mean() + 2 * values.std()
     fits = {name: bool(target.allows(values).all()) for name, target in TARGETS.items()}
     # 0 and 1 alone are no counts, but yes and no.
     few = np.median(values) <= LARGEST_TYPICAL_COUNT and len(np.unique(values)) > 2
     if fits["count"] and few and low < 0:
-        return [("count", "All values of {name} are whole numbers, 0 or more, and many are near 0")]
+        return "count", "All values of {name} are whole numbers, 0 or more, and many are near 0"
     if fits["fraction"] and (low < 0 or high > 1):
-        return [("fraction", "All values of {name} are between 0 and 1, and many are near an end")]
+        return "fraction", "All values of {name} are between 0 and 1, and many are near an end"
     if fits["positive"] and low < 0 and stats.skew(values) > 1:
-        return [("positive", "All values of {name} are positive and skewed")]
-    return []
+        return "positive", "All values of {name} are positive and skewed"
+    return None

@@ -8,8 +8,8 @@ from pandas.api import types
 
 from vebnn.tabular.dates import find_form, to_days, written
 from vebnn.tabular.division import Division
-from vebnn.tabular.errors import TableError, counted
-from vebnn.tabular.values import to_labels, to_numbers
+from vebnn.tabular.errors import TableError, counted, quoted
+from vebnn.tabular.values import numeric_share, to_labels, to_numbers
 
 
 class TimeOrder(NamedTuple):
@@ -25,6 +25,13 @@ class TimeOrder(NamedTuple):
         series = frame[column]
         number = types.is_numeric_dtype(series.dtype)
         form = None if number else find_form(series, to_labels(series))
+        if form is None and not number and numeric_share(to_labels(series)) <= 0.5:
+            example = next((quoted(value) for value in series.dropna()), "no values")
+            raise TableError(
+                f"The {role} {column!r} must hold dates or numbers. Got {example}; choose another "
+                f"column.",
+                column,
+            )
         times = to_numbers(series) if form is None else to_days(series, form.order)
         if (missing := np.isnan(times)).any():
             row = int(frame.index[missing][0])

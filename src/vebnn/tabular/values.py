@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 from pandas.api import types
 
-from vebnn.tabular.errors import TableError, quoted
+from vebnn.tabular.errors import TableError, counted, quoted
 
 MISSING = "(missing)"
 # 12.5 %, 350 °C, 1,234, 3.5 GPa
@@ -36,6 +36,18 @@ def refuse_cells(series: pandas.Series, wrong: np.ndarray, constraint: str, writ
         raise TableError(
             f"The column {series.name!r} must hold {constraint}, but row {row + 1} has {value}. "
             f"Correct the value, or leave the cell empty.",
+            series.name,
+            row,
+        )
+
+
+def refuse_new_gaps(series: pandas.Series, missing: np.ndarray) -> None:
+    """Raise an error if values are missing in a column that had no gaps in training."""
+    if missing.any():
+        row = int(series.index[missing][0])
+        raise TableError(
+            f"The column {series.name!r} is missing in {counted(int(missing.sum()), 'row')}, first "
+            f"in row {row + 1}, but had no gaps in training. Fill them in, or delete these rows.",
             series.name,
             row,
         )

@@ -94,6 +94,8 @@ def test_old_and_new_rows_are_trained_on() -> None:
     np.testing.assert_array_equal(better.estimator.y[32:], new["y"])
     facts = better.facts
     assert (facts.num_rows, facts.num_trained, facts.num_held_out) == (50, 42, 8)
+    assert facts.source == f"{model.facts.source} and added files"  # these rows are not of one file
+    assert add(better, table(10, seed=2)).facts.source == facts.source
     assert facts.targets[0].mean == pytest.approx(better.estimator.y.mean())
     # The old model stays as it was.
     assert (model.estimator.how, len(model.estimator.y), model.facts.num_rows) == ("fit", 32, 40)

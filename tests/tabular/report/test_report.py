@@ -5,6 +5,7 @@ import dataclasses
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +13,7 @@ import pytest
 
 from alloys import TARGETS, alloys
 from tests.support.evil import EVIL, make_evil
+from vebnn.estimators import Spread
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
@@ -182,6 +184,15 @@ def test_relevance_of_a_category_is_that_of_its_columns_together(model: TableMod
     largest = max(scales[name] for name in scales if name.startswith("alloy = "))
     assert relevance.scale.mean[0] == largest
     assert set(relevance.order[:2]) == {0, 1}  # as the effects say
+
+
+@pytest.mark.parametrize(("low", "high", "labels"), [(0.4, 4, 24), (0.01, 100, 8)])
+def test_a_short_axis_of_scales_has_more_labels(low: float, high: float, labels: int) -> None:
+    one = np.ones(1)
+    scale, effect = Spread(one, low * one, high * one), Spread(one, one, one)
+    relevance = SimpleNamespace(names=("a",), scale=scale, effect=effect, order=np.zeros(1, int))
+    axis = relevance_figure(relevance)["layout"]["xaxis2"]
+    assert sum(label != "" for label in axis["ticktext"]) == labels
 
 
 def test_relevance_is_drawn_from_the_largest_effect_down(model: TableModel) -> None:

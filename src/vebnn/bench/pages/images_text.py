@@ -10,6 +10,7 @@ among the training images, and their mean and noise are known.
 ```sh
 ROWS=docs/results/images.jsonl
 vebnn bench images --preset small --datasets cells,cells-gap,cells-tail,rotated-digits --out $ROWS
+vebnn bench images --preset small --datasets cells,cells-gap,cells-tail --methods loss --out $ROWS
 vebnn bench page $ROWS --out docs/results/images.md
 ```
 
@@ -22,11 +23,12 @@ and of a network that is far larger.
 **These rows.** Step size of the chains and shifts of the images were chosen on other images; the number
 of folds and the burn-in were changed after a first run on these, and digits that are about as wide as
 high were then left out, because their angle cannot be read. There is one seed. The machine did other
-work, and the fits of VeBNN (Ensembles) and MVE (pSGLD) on cells-gap were paused for about 15 minutes, so
-that seconds are upper bounds.
+work, and the fits of VeBNN (Ensembles) and MVE (pSGLD) on cells-gap were paused for about 15 minutes,
+so that seconds are upper bounds.
 
 **What did not hold.** On Cells-Tail all members of an ensemble are wrong in the same way, so that their
-spread hardly rises; all methods are far off there. On Cells, MVE (pSGLD) errs less than VeBNN (pSGLD).
+spread hardly rises; all methods are far off there. On Cells, ensembles trained with the plain NLL are
+better than VeBNN (Ensembles), and MVE (pSGLD) errs less than VeBNN (pSGLD).
 Its chains start from networks that were trained on all images; two of VeBNN's three start from
 networks of folds, which saw two thirds, and six epochs of burn-in may not make up for that. The noise
 of digits is learned better than by any joint method, but the smallest is learned too large; with 60

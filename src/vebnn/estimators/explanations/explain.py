@@ -1,6 +1,6 @@
 """Explain predictions of a fitted estimator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from vebnn.estimators.explanations.shapley import (
     shapley_values,
 )
 from vebnn.estimators.rows import snapshot
+from vebnn.prediction import Prediction
 
 BACKGROUND_ROWS = 64  # training rows to compare with, unless the user gives others
 
@@ -45,35 +46,68 @@ def explain(
     model = snapshot(model)  # another thread may fit this one again
     rows, _ = model._inputs(X)
     others = _training_rows(model) if background is None else model._inputs(background)[0]
+    index = getattr(X, "index", None) if hasattr(X, "columns") else None
+    return explain_function(
+        model._predicted,
+        rows,
+        others,
+        dict(zip(features, players, strict=True)),
+        target_names=model.target_names_,
+        index=index,
+        num_permutations=num_permutations,
+        random_state=random_state,
+    )
+
+
+def explain_function(
+    predict: Callable[[np.ndarray], Prediction],
+    rows: np.ndarray,
+    background: np.ndarray,
+    inputs_of: Mapping[str, Sequence[int]],
+    *,
+    target_names: tuple[str, ...] | None,
+    index: Any,
+    num_permutations: int = 256,
+    random_state: Any = 0,
+) -> Explanation:
+    """Explain what a function predicts of rows of inputs, ``(rows, inputs)``.
+
+    ``inputs_of`` names what is explained: a feature or column, and the numbers of its inputs.
+    """
+    players = list(inputs_of.values())
     if len(players) <= MOST_EXACT:
-        game = all_coalitions(len(players), len(others))
+        game = all_coalitions(len(players), len(background))
     else:
         seed = check_random_state(random_state).randint(2**31 - 1)
         rng = np.random.default_rng(seed)
-        game = sampled_orders(len(players), len(others), num_permutations, rng)
+        game = sampled_orders(len(players), len(background), num_permutations, rng)
+
+    def three(x: np.ndarray) -> np.ndarray:
+        """Return the outputs, one after another, ``(rows, 3)`` or ``(rows, 3, targets)``."""
+        prediction = predict(x)
+        return np.stack([getattr(prediction, name) for name in OUTPUTS], 1)
 
     def outputs(x: np.ndarray) -> np.ndarray:
-        """Return the three outputs, one after another, ``(rows, 3 · targets)``."""
-        prediction = model._predicted(x)
-        return np.stack([getattr(prediction, name) for name in OUTPUTS], 1).reshape(len(x), -1)
+        return three(x).reshape(len(x), -1)
 
-    shape = (len(OUTPUTS),) if model.one_output_ else (len(OUTPUTS), -1)
-    base = outputs(others).mean(0).reshape(shape)
-    predicted = outputs(rows).reshape(len(rows), *shape)
-    values = shapley_values(outputs, rows, others, players, game)
-    values = values.reshape(*values.shape[:2], *shape)
+    base, predicted = three(background).mean(0), three(rows)
+    values = shapley_values(outputs, rows, background, players, game)
+    values = values.reshape(*values.shape[:2], *base.shape)
     parts = {
         name: Attribution(base[at], values[:, :, at], predicted[:, at])
         for at, name in enumerate(OUTPUTS)
     }
-    index = getattr(X, "index", None) if hasattr(X, "columns") else None
-    return Explanation(tuple(features), **parts, target_names=model.target_names_, index=index)
+    return Explanation(tuple(inputs_of), **parts, target_names=target_names, index=index)
+
+
+def some_background(rows: np.ndarray) -> np.ndarray:
+    """Return as many rows as one compares with, spread evenly."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, BACKGROUND_ROWS).round().astype(int))]
 
 
 def _training_rows(model: Any) -> np.ndarray:
     """Return some of the training rows that every fitted model keeps, standardised."""
-    kept: np.ndarray = model.fitted_.probe_x
-    return kept[np.unique(np.linspace(0, len(kept) - 1, BACKGROUND_ROWS).round().astype(int))]
+    return some_background(model.fitted_.probe_x)
 
 
 def _features(groups: Mapping[str, Sequence[int]] | None, model: Any) -> dict[str, list[int]]:

@@ -28,6 +28,8 @@ from vebnn.tabular.scores import TargetScore, score_targets
 from vebnn.tabular.space.space import Space
 from vebnn.tabular.target_kinds import require_possible
 
+AND_ADDED = " and added files"
+
 
 @dataclass(frozen=True)
 class NewRows:
@@ -134,6 +136,7 @@ def add_rows(
         estimator=estimator,
         facts=replace(
             model.facts,
+            source=model.facts.source.removesuffix(AND_ADDED) + AND_ADDED,
             num_rows=len(kept),
             num_trained=len(trained),
             num_held_out=len(held_out),

@@ -11,7 +11,8 @@ from vebnn.tabular.scores import TargetScore
 
 NO_ROWS = (
     "The model keeps no rows, so none can be added: it was fitted with --no-rows, from images or "
-    "sequences, or by an older version. Fit it again with vebnn fit, from a file of all rows."
+    "sequences, in Python, or by an older version. Fit it again with vebnn fit, from a file of all "
+    "rows."
 )
 _POINTS = "points"
 

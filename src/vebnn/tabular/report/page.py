@@ -115,6 +115,8 @@ def _contents(findings: Findings, model_name: str) -> dict[str, Any]:
         "model_name": model_name,
         "data_name": findings.data_name,
         "evaluation": findings.evaluation,
+        "errors_known": bool(model.facts.y_std)
+        and set(model.facts.y_std) <= set(findings.evaluation.table.frame.columns),
         "of_images": findings.of_images,
         "of_sequences": findings.of_sequences,
         "columns": model.encoder.columns,

@@ -8,8 +8,8 @@ from vebnn.estimators import Relevance, Spread
 from vebnn.tabular.report.figures import Figure, Trace, axis, figure, line, scatter, shortened
 
 MOST_COLUMNS_DRAWN = 24
+FEW_DECADES = 1.5  # in these, all ticks have labels that fit on a phone
 TICKS = [leading * 10.0**power for power in range(-4, 4) for leading in (1, 2, 5)]
-LABELS = [f"{one:g}" if f"{one:e}".startswith("1.") else "" for one in TICKS]  # they fit on a phone
 
 
 def relevance_figure(relevance: Relevance) -> Figure:
@@ -22,10 +22,19 @@ def relevance_figure(relevance: Relevance) -> Figure:
         *_dots(relevance.scale, shown, names, "scale", "x2"),
     ]
     x = axis("effect", domain=[0, 0.48], rangemode="tozero")
-    x2 = axis("scale", domain=[0.54, 1], type="log", tickvals=TICKS, ticktext=LABELS)
+    x2 = axis(
+        "scale", domain=[0.54, 1], type="log", tickvals=TICKS, ticktext=_labels(relevance.scale, shown)
+    )
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [shortened(name, 24) for name in names]}
     y = {**ticks, "range": [len(shown) - 0.5, -0.5]}
     return figure(data, x, y, xaxis2=x2, showlegend=False)
+
+
+def _labels(scale: Spread, shown: np.ndarray) -> list[str]:
+    """Return the labels of the ticks: powers of 10 alone, unless there are few of them."""
+    decades = np.log10(scale.upper[shown].max() / scale.lower[shown].min())
+    every = decades <= FEW_DECADES
+    return [f"{one:g}" if every or f"{one:e}".startswith("1.") else "" for one in TICKS]
 
 
 def _dots(spread: Spread, shown: np.ndarray, names: list[str], label: str, x: str) -> list[Trace]:

@@ -21,8 +21,8 @@ def suggest_in_space(
 ) -> Candidates:
     """Choose ``n`` candidates to measure next; arguments as in :func:`suggest_rows`.
 
-    Rows are numbered from 1 in the order of the choice. The table has an empty column for each target:
-    filled in, it is a file of new measurements.
+    Rows are numbered from 1 in the order of the choice. The table has an empty column for all that a
+    measurement tells: filled in, it is a file of new measurements.
     """
     if n > len(drawn.frame):
         raise TableError(
@@ -33,9 +33,16 @@ def suggest_in_space(
     table, order = found.table.copy(), np.arange(n)
     first = str(table.columns[0])  # the number of the row
     table[first] = order + 1
-    for place, name in enumerate(model.targets, start=1 + drawn.frame.shape[1]):
+    for place, name in enumerate(columns_to_fill(model), start=1 + drawn.frame.shape[1]):
         table.insert(place, name, np.nan)
     return found._replace(rows=order, table=table, notices=(_notice(drawn), *found.notices))
+
+
+def columns_to_fill(model: TableModel) -> list[str]:
+    """Return the columns that new measurements need besides the inputs."""
+    facts, inputs = model.facts, {column.name for column in model.encoder.columns}
+    others = [name for name in (*facts.y_std, facts.weight, facts.group) if name is not None]
+    return list(dict.fromkeys([*model.targets, *(name for name in others if name not in inputs)]))
 
 
 def _notice(drawn: Drawn) -> str:

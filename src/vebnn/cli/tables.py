@@ -27,7 +27,9 @@ _CALIBRATION_LABELS = {
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    from vebnn.tabular.finite import finite
+
+    typer.echo(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def to_records(table: "pandas.DataFrame") -> list[dict[str, Any]]:

@@ -1,5 +1,7 @@
 """Adding rows to a model of a table whose estimator only counts."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,12 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from tests.support.predictions import of_moments
+from vebnn.cli.tables import print_json
 from vebnn.estimators.target_kinds import kinds_of
 from vebnn.prediction import Prediction
 from vebnn.tabular.additions.adding import add_rows, find_new_rows, num_released
 from vebnn.tabular.additions.history import History
+from vebnn.tabular.additions.page import write_history
 from vebnn.tabular.additions.points import OF_TRAINING_ROWS
 from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
@@ -272,3 +276,13 @@ def test_rows_that_leave_none_to_calibrate_on_are_refused_before_the_training() 
         add_rows(model, found)
     assert model.estimator.how == "fit"
     assert add(model, new.iloc[1:]).estimator.calibrated == (10, "common")
+
+
+def test_errors_that_overflow_are_missing_in_pages_and_json(tmp_path, capsys) -> None:
+    """The mean of a positive target far from the training rows can be infinite."""
+    better = history(add(model_of(table(40)), table(10, seed=1)))
+    far = replace(better.additions[0], new=(better.additions[0].new[0]._replace(rmse=np.inf),))
+    write_history(replace(better, additions=(far,)), tmp_path / "history.html", "m")
+    assert (tmp_path / "history.html").read_text().rstrip().endswith("</html>")
+    print_json(far.describe())
+    assert json.loads(capsys.readouterr().out)["new"][0]["rmse"] is None

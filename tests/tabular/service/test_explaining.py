@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +137,13 @@ def test_too_many_that_wait_are_refused(
         thread.join()
     statuses = np.array([one.status_code for one in answers])
     assert (statuses == 200).sum() == explaining.MOST_WAITING + 1
+
+
+def test_an_overflow_is_a_sentence(client: Client, model: TableModel, monkeypatch) -> None:
+    """The mean of a positive target can be infinite for a mixture of two rows."""
+    found = model.explain(pandas.DataFrame([ROW]))
+    beyond = replace(found, mean=found.mean._replace(base=np.inf * found.mean.base))
+    monkeypatch.setattr(TableModel, "explain", lambda *_: beyond)
+    refused = client.post("/explain", json={"rows": [ROW]})
+    assert refused.status_code == 422
+    assert "predictions overflow" in refused.text

@@ -14,6 +14,7 @@ from vebnn.estimators import Relevance
 from vebnn.serialization.files import write_bytes
 from vebnn.tabular.date_column import DateColumn
 from vebnn.tabular.encoded import EncodedTable
+from vebnn.tabular.finite import finite
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.report import figures
 from vebnn.tabular.report.cells import cell, reading_cell
@@ -71,7 +72,7 @@ def asset(name: str) -> str:
 
 def as_script(value: Any) -> str:
     """Return JSON that cannot end the script element it stands in."""
-    text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(finite(value), allow_nan=False, ensure_ascii=False)
     for letter, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028")):
         text = text.replace(letter, code)
     return text

@@ -5,12 +5,14 @@ from functools import partial
 from typing import Any
 
 import anyio
+import numpy as np
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, HTTPException, Request, Response
 from pydantic import BaseModel
 
 from vebnn.estimators import Explanation
 from vebnn.estimators.explanations import OUTPUTS
+from vebnn.tabular.errors import TableError
 from vebnn.tabular.model import TableModel
 from vebnn.tabular.service.access import UNAUTHORISED
 from vebnn.tabular.service.answers import predict_finite
@@ -71,7 +73,13 @@ def _explain(model: TableModel, limits: Limits, body: bytes) -> Response:
     asked = read_rows(body, model.table_encoder, limits, RowsRequest)
     _, notices = predict_finite(model, asked.table)
     about = [*notices, *model.encoder.notices_of_unknown(asked.unknown)]
-    return Response(answer(model.explain(asked.table), about), media_type=JSON)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = model.explain(asked.table)
+    if not all(np.isfinite(part).all() for name in OUTPUTS for part in getattr(found, name)):
+        raise TableError(
+            "There is no explanation: between these rows and the training rows, predictions overflow."
+        )
+    return Response(answer(found, about), media_type=JSON)
 
 
 def answer(explanation: Explanation, notices: list[str]) -> bytes:

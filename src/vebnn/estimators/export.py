@@ -52,6 +52,8 @@ def export(model: Any, path: str | os.PathLike[str]) -> None:
                 f'The `target` of an exported model must be "real" or "positive". Got "{kind.name}", '
                 f"whose moments have no closed form; save the model, and predict with the library."
             )
+    if Path(path).is_dir():
+        raise ValueError(f"The `path` of an exported model must be a file. Got the folder {path}.")
     try:
         import flatbuffers  # noqa: F401
     except ImportError as error:

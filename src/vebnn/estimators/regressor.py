@@ -86,9 +86,9 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
 
         NaN in a table ``X`` marks a missing value: it becomes the median of the feature, and a further
         input of the network tells where it was.
-        Sequences of unequal length are padded at their end (:func:`vebnn.pad_sequences`). NaN in ``y``
-        marks a missing observation, which is ignored, and so is ``X`` after the last observation of a
-        sequence.
+        Sequences of unequal length are padded at their end (:func:`vebnn.pad_sequences`). There, NaN in
+        ``y`` marks a missing observation, which is ignored, and so is ``X`` after the last observation
+        of a sequence.
 
         Args:
           X: ``(rows, features)`` array, pandas or polars frame; ``(rows, ..., features)`` for other

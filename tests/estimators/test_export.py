@@ -109,5 +109,5 @@ def test_targets_without_closed_forms_are_refused(tmp_path) -> None:
 def test_a_folder_is_refused(tmp_path) -> None:
     X, y = some_rows()
     model = quick_joint(training=Training(num_epochs=2)).fit(X, y)
-    with pytest.raises(ValueError, match="must be a file. Got the folder"):
+    with pytest.raises(ValueError, match=r"must be a file\. Got the folder"):
         model.export(tmp_path)

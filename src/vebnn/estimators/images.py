@@ -25,17 +25,13 @@ class ImageLengths(NamedTuple):
 
     @classmethod
     def of_epochs(cls, num_epochs: int) -> "ImageLengths":
-        """Return lengths in the proportions of the paper, 75 epochs of Step 1 and 40 of Step 3.
-
-        Step 2 may take as long as Step 1, where the paper has 20 epochs: its network is narrow, and the
-        networks of the folds stop it when it no longer learns.
-        """
+        """Return lengths in the proportions of the paper: 75, 20 and 40 epochs."""
         fewer = max(num_epochs // 4, 1)
         common = {"batch_size": BATCH_SIZE, "learning_rate": LEARNING_RATE}
         thinning = max(num_epochs // 40, 1)
         return cls(
             mean_training=Training(num_epochs, patience=fewer, **common),  # type: ignore[arg-type]
-            variance_training=Training(num_epochs, patience=fewer, **common),  # type: ignore[arg-type]
+            variance_training=Training(fewer, **common),  # type: ignore[arg-type]
             chains={
                 "num_samples": NUM_SAMPLES,
                 "burn_in": fewer,

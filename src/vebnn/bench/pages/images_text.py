@@ -33,9 +33,7 @@ Its chains start from networks that were trained on all images; two of VeBNN's t
 networks of folds, which saw two thirds, and six epochs of burn-in may not make up for that. The noise
 of digits is learned better than by any joint method, but the smallest is learned too large; with 60
 epochs of Step 2 instead of 10 ([rows](images-step2.jsonl)), its errors are 0.27, and its raw epistemic
-coverages 0.70 (Ensembles) and 0.83 (pSGLD). Other digits, with noise in another order of the classes,
-gained far more from these epochs, so that the library's own lengths for images let Step 2 take as long
-as Step 1.
+coverages 0.70 (Ensembles) and 0.83 (pSGLD).
 
 **Methods.** VeBNN has the engine in brackets. The paper's image tables call *MVE (Ensembles)* what is
 called MVE (β-NLL=0.5 / Ensembles) here.

@@ -50,3 +50,12 @@ def test_whole_numbers_have_probabilities() -> None:
     total = sum(np.exp(scores(forecast.rows(slice(1)), np.array([float(k)]))["tll"]) for k in range(60))
     assert total == pytest.approx(1)
     assert forecast.total_interval()[0].min() >= 0
+
+
+def test_a_calibrated_forecast_is_also_scored_raw(rng: np.random.Generator) -> None:
+    y = rng.normal(size=200)
+    numbers = scores(Forecast(0 * y, np.full(200, 4.0), raw_variance=np.ones(200)), y)
+    raw = scores(Forecast(0 * y, np.ones(200)), y)
+    assert (numbers["raw_tll"], numbers["raw_coverage"]) == (raw["tll"], raw["coverage"])
+    assert numbers["tll"] < raw["tll"]
+    assert "raw_tll" not in raw

@@ -36,6 +36,7 @@ class Forecast(NamedTuple):
     noise_variance: np.ndarray | None = None
     # The distribution; None: the Gaussian with this mean and variance.
     transformed: Transformed | None = None
+    raw_variance: np.ndarray | None = None  # before calibration; None: it was not calibrated
 
     @property
     def noise_std(self) -> np.ndarray | None:
@@ -108,7 +109,18 @@ def scores(forecast: Forecast, y: np.ndarray) -> dict[str, Any]:
         "coverage": metrics.coverage(y, lower, upper),
         "interval_length": metrics.interval_length(lower, upper),
         "winkler": metrics.interval_score(y, lower, upper, LEVEL),
+        **_raw_scores(forecast, y),
         **forecast.notes,
+    }
+
+
+def _raw_scores(forecast: Forecast, y: np.ndarray) -> dict[str, float]:
+    if forecast.raw_variance is None:
+        return {}
+    lower, upper = central_interval(forecast.mean, np.sqrt(forecast.raw_variance))
+    return {
+        "raw_tll": metrics.log_likelihood(y, forecast.mean, forecast.raw_variance),
+        "raw_coverage": metrics.coverage(y, lower, upper),
     }
 
 

@@ -70,6 +70,7 @@ def test_calibration_learns_from_rows_that_were_held_out(rng: np.random.Generato
     np.testing.assert_allclose(forecast.variance, 4, rtol=0.2)
     assert forecast.notes["what"] == "raw"
     np.testing.assert_allclose(forecast.notes["factors"][0], forecast.variance[0])
+    np.testing.assert_array_equal(forecast.raw_variance, 1)
 
 
 def test_the_preset_of_the_paper_calibrates() -> None:

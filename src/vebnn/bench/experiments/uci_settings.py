@@ -42,6 +42,8 @@ def forecast(
     model = method.make(**settings, random_state=seed).fit(X, y, groups=groups)
     prediction = model.predict_distribution(X_new)
     notes = {"r_hat": r_hat(model), "model": " ".join(repr(model).split())}
+    if method.strategy == "cooperative":
+        notes |= {"rounds": model.rounds_[-1].number, "chosen_round": model.chosen_round_}
     if getattr(model, "learning_rate_", None) is not None:
         notes["learning_rate"] = float(model.learning_rate_)
     law = prediction.law
@@ -72,7 +74,8 @@ class Calibrated:
         factor = CommonFactor.learn(y_val, held_out.mean, held_out.variance, zero)
         raw = self.forecaster(X, y, X_new, seed)
         variance, _ = factor.apply(raw.variance, np.zeros_like(raw.variance))
-        return Forecast(raw.mean, variance, notes={**raw.notes, "factors": list(factor.factors)})
+        notes = {**raw.notes, "factors": list(factor.factors)}
+        return Forecast(raw.mean, variance, notes=notes, raw_variance=raw.variance)
 
 
 def find_forecaster(

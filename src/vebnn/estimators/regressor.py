@@ -32,6 +32,7 @@ from vebnn.estimators.rows import (
     has_weight,
     require_shape,
     rows_that_count,
+    snapshot,
 )
 from vebnn.estimators.target_kinds import kinds_of, require_kinds
 from vebnn.inference.diagnostics import (
@@ -43,7 +44,7 @@ from vebnn.inference.diagnostics import (
 from vebnn.serialization.arrays import checksum
 from vebnn.serialization.trees import arrays_of
 from vebnn.strategies.contract import Fitted, Rows, Strategy
-from vebnn.training import Observer, Stage
+from vebnn.training import Observer, Stage, followers
 from vebnn.training.checkpoint import Checkpoint, fingerprint
 from vebnn.training.progress import Observers, Progress
 
@@ -208,7 +209,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
                 self._check_data(data)
         evict_compiled_programs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        observers: list[Observer] = [Progress()] if self.verbose else []
+        observers: list[Observer] = [*followers(), *([Progress()] if self.verbose else [])]
         key, draws = jax.random.key(seed), None
         if before is not None:
             draws = before.posterior.draws
@@ -325,6 +326,16 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
             raise ValueError(f"The `y` must have shape ({shape}), as in fit. Got {y.shape}.")
         if kinds_of(self.target, len(self.target_kinds_)) != self.target_kinds_:
             raise ValueError(f"The `target` must be that of the fit. Got {self.target!r}; call fit.")
+
+    def with_fitted(self, fitted: Fitted) -> Self:
+        """Return this model, not calibrated, with another fit of the same rows: that of an early step.
+
+        ``followed_by`` of :mod:`vebnn.training` shows such fits to an observer.
+        """
+        check_is_fitted(self)
+        model: Self = snapshot(self)
+        model.fitted_, model.calibration_, model.diagnostics_ = fitted, None, None
+        return model
 
     def check_calibration(self, name: str, method: Any) -> None:
         """Refuse an unknown method of calibration, before any training."""

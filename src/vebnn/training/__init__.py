@@ -7,7 +7,7 @@ from vebnn.training.loop import Trained, Training, TrainingDiverged, train
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.refit import planned_training, train_to_best_epoch
 from vebnn.training.splits import Split, split_rows
-from vebnn.training.stage import SILENT, Observer, PlannedStage, Stage
+from vebnn.training.stage import SILENT, Observer, PlannedStage, Stage, followed_by, followers
 
 __all__ = [
     "SILENT",
@@ -22,6 +22,8 @@ __all__ = [
     "TrainingDiverged",
     "all_rows",
     "epochs_of_steps",
+    "followed_by",
+    "followers",
     "gather",
     "map_runs",
     "pad_rows",

@@ -49,7 +49,7 @@ class Training:
     """How long and how fast to train.
 
     Args:
-      num_epochs: the most epochs a run may take.
+      num_epochs: the most epochs a run may take; 0 leaves the networks untrained.
       learning_rate: Adam's step size.
       batch_size: the most rows in a mini-batch.
       patience: stop after this many epochs without improvement; ``None`` trains to the last epoch.
@@ -63,7 +63,7 @@ class Training:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        require_whole("num_epochs", self.num_epochs, 1)
+        require_whole("num_epochs", self.num_epochs, 0)
         require_whole("batch_size", self.batch_size, 1)
         require_number("learning_rate", self.learning_rate, 0, np.inf)
         require_number("tolerance", self.tolerance, 0, 1, "[)")

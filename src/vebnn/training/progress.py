@@ -1,7 +1,7 @@
 """The progress of a fit on the terminal, and several observers as one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -60,6 +60,11 @@ class Observers(Observer):
         for observer in self._observers:
             observer.report(stage, state, done, total, message)
         self._interrupts.check()
+
+    def finish(self, step: str, so_far: Callable[[], Any]) -> None:
+        """Tell each observer."""
+        for observer in self._observers:
+            observer.finish(step, so_far)
 
 
 class Progress(Observer):

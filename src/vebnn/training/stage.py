@@ -5,7 +5,9 @@ draws the progress bar, writes a checkpoint and obeys Ctrl-C; the compiled piece
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,7 +29,7 @@ class PlannedStage(NamedTuple):
 
 
 class Observer:
-    """Follows stages: a progress bar or a checkpoint. This one does nothing."""
+    """Follows stages: a progress bar, a checkpoint or a study of the steps. This one does nothing."""
 
     def expect(self, stages: Sequence[PlannedStage]) -> None:
         """Take note of the stages to come, in their order; they replace those expected before."""
@@ -42,8 +44,29 @@ class Observer:
     def report(self, stage: str, state: Any, done: int, total: int, message: str) -> None:
         """Take note that ``done`` of ``total`` epochs of a stage are finished."""
 
+    def finish(self, step: str, so_far: Callable[[], Any]) -> None:
+        """Take note that a step of a strategy is finished; ``so_far()`` is the fit if it ended here."""
+
     def close(self, finished: bool) -> None:
         """End, after the last stage or an interrupt."""
+
+
+_FOLLOWERS: ContextVar[tuple[Observer, ...]] = ContextVar("followers", default=())
+
+
+def followers() -> tuple[Observer, ...]:
+    """Return the observers that :func:`followed_by` has added."""
+    return _FOLLOWERS.get()
+
+
+@contextmanager
+def followed_by(observer: Observer) -> Iterator[None]:
+    """Let an observer follow all fits inside the ``with`` block, beside progress and checkpoints."""
+    token = _FOLLOWERS.set((*followers(), observer))
+    try:
+        yield
+    finally:
+        _FOLLOWERS.reset(token)
 
 
 @dataclass(frozen=True)
@@ -60,6 +83,10 @@ class Stage:
     def expect(self, stages: Sequence[PlannedStage]) -> None:
         """Tell the observer which stages are to come, by their whole names."""
         self.observer.expect(stages)
+
+    def finish(self, step: str, so_far: Callable[[], Any]) -> None:
+        """Tell the observer that a step is finished."""
+        self.observer.finish(step, so_far)
 
     def run(
         self,

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from tests.support.settings import quick
-from vebnn import GRU, PSGHMC, PSGLD, VeBNNRegressor
+from vebnn import GRU, PSGHMC, PSGLD, Training, VeBNNRegressor
 from vebnn.strategies.cooperative import fold_stopping, steps
+from vebnn.training import Observer, followed_by
 from vebnn.training.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -231,3 +232,55 @@ def test_the_noise_keeps_the_unit_of_the_first_round(data, monkeypatch):
     quick(inference=engine, variance_inference=engine, rounds=3).fit(*data)
     assert len(units) == 3
     assert all(unit is units[0] for unit in units)
+
+
+class Steps(Observer):
+    """Keeps the fit as it is after every step."""
+
+    def __init__(self):
+        self.found = {}
+
+    def finish(self, step, so_far):
+        self.found[step] = so_far()
+
+
+@pytest.mark.parametrize("residuals", ["in_sample", "posterior"])
+def test_an_observer_sees_the_fit_after_every_step(data, residuals):
+    X, y = data
+    steps = Steps()
+    with followed_by(steps):
+        model = quick(rounds=2, residuals=residuals, choose_round="last").fit(X, y)
+    names = ["Step 1", *(f"Round {k} · Step {n}" for k in (1, 2) for n in (2, 3))]
+    assert list(steps.found) == names
+    start, noise, first, again, last = (
+        model.with_fitted(steps.found[name]).predict_distribution(X) for name in names
+    )
+    final = model.predict_distribution(X)
+    for field in ("mean", "aleatoric_variance", "epistemic_variance"):
+        np.testing.assert_array_equal(getattr(last, field), getattr(final, field))
+    # Step 1: a mean with constant noise, of the size of its residuals.
+    assert not start.epistemic_variance.any()
+    assert np.ptp(start.aleatoric_variance) < 1e-6 * start.aleatoric_variance[0]
+    if residuals == "in_sample":
+        size = np.mean((start.mean - y) ** 2)
+        np.testing.assert_allclose(start.aleatoric_variance, size, rtol=1e-3)
+    # Step 2 changes the noise alone, Step 3 the mean alone.
+    np.testing.assert_array_equal(noise.mean, start.mean)
+    np.testing.assert_array_equal(first.aleatoric_variance, noise.aleatoric_variance)
+    np.testing.assert_array_equal(again.mean, first.mean)
+    assert first.epistemic_variance.all()
+    assert np.ptp(noise.aleatoric_variance) > 0
+    model.fit(X, y)
+    assert list(steps.found) == names  # outside the block, nobody follows
+
+
+def test_step_1_can_be_skipped(data):
+    steps = Steps()
+    with followed_by(steps):
+        model = quick(rounds=1, residuals="in_sample", mean_training=Training(0), verbose=1).fit(*data)
+    untrained = steps.found["Step 1"].mean
+    again = quick(rounds=1, residuals="in_sample", mean_training=Training(0)).fit(*data)
+    jax.tree.map(np.testing.assert_array_equal, untrained, again.fitted_.mean)
+    assert model.fitted_.mean_history.shape == (0, 2)
+    # The chains of Step 3 still find the mean.
+    assert np.corrcoef(model.predict(data[0]), data[1])[0, 1] > 0.8

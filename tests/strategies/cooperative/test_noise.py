@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.arrays import networks
 from vebnn import MLP
+from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.strategies.cooperative.noise import Noise
 
 SCALE = np.array([1e-3, 20.0])
@@ -42,3 +43,10 @@ def test_the_noise_that_step_3_is_given_is_the_inverse_of_the_mean_precision(x):
     expected = 1 / (1 / by_hand(draws, x)).mean(0)
     np.testing.assert_allclose(noise.inverse_precision(x), expected, rtol=1e-3)
     assert (noise.inverse_precision(x) < noise.variance(x)).all()
+
+
+@pytest.mark.parametrize("loss", sorted(VARIANCE_HEADS))
+def test_constant_noise_is_the_same_everywhere(x, loss):
+    network = networks(MLP((5,), "tanh"), 3, 2 * VARIANCE_HEADS[loss].parts)
+    noise = Noise.constant(network, loss, SCALE)
+    np.testing.assert_allclose(noise.variance(x), np.tile(SCALE, (6, 1)), rtol=1e-5)

@@ -1,6 +1,7 @@
 """Algorithm 1: mean network, then rounds of variance network and Bayesian network."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -101,6 +102,12 @@ class Cooperative(Strategy):
         stage.expect(whole_fit(self, steps.rows))
         means = steps.step_1(noise_variance=None, attempt=0)
         network, history = first(means.params), means.history[0]
+
+        def step_1() -> FittedCooperative:
+            found = point_posterior(means), steps.constant_noise(means)
+            return self._so_far(steps, network, history, *found)
+
+        stage.finish("Step 1", step_1)
         return self._rounds(steps, network, history, means)
 
     @property
@@ -146,11 +153,16 @@ class Cooperative(Strategy):
             number, before = number + 1, learned
             # Step 2: mean fixed.
             learned = steps.step_2(number, means, earlier)
+            known: Any = point_posterior(means) if earlier is None and means is not None else earlier
+            so_far = partial(self._so_far, steps, network, history, known, learned.noise)
+            steps.stage.finish(f"Round {number} · Step 2", so_far)
             last = steps.is_last(number, before, learned)
             steps.stage.expect(rest_of_fit(self, steps.rows, number, last=last))
             if last or self.iterate == "posterior":
                 # Step 3: Bayesian network, noise fixed.
                 earlier = steps.step_3(number, learned, means, earlier, last=last)
+                so_far = partial(self._so_far, steps, network, history, earlier, learned.noise)
+                steps.stage.finish(f"Round {number} · Step 3", so_far)
                 results.append(steps.score(number, learned, earlier))
                 reports.append(results[-1].report)
             elif means is not None:
@@ -167,6 +179,23 @@ class Cooperative(Strategy):
             noise=chosen.noise,
             rounds=tuple(reports),
             chosen_round=chosen.report.number,
+            mean_history=history,
+        )
+
+    def _so_far(
+        self, steps: Steps, network: Network, history: np.ndarray, posterior: Posterior, noise: Noise
+    ) -> FittedCooperative:
+        """Return the fit as if it ended after a step, for observers; it has no scores."""
+        probe_x = steps.rows.probes.x
+        probe = evaluate_draws(pool_chains(posterior.draws), probe_x)
+        return FittedCooperative(
+            posterior=posterior,
+            probe=steps.rows.probe_of(posterior, probe),
+            probe_x=probe_x,
+            mean=network,
+            noise=noise,
+            rounds=(),
+            chosen_round=0,
             mean_history=history,
         )
 

@@ -41,6 +41,19 @@ class Noise(eqx.Module):
         freedom, correlation = (nothing if used else None for used in (heavy_tails, correlated))
         return cls(network, nothing, nothing, nothing, loss, freedom, correlation)
 
+    @classmethod
+    def constant(cls, network: Network, loss: VarianceLoss, variance: np.ndarray) -> "Noise":
+        """Return the same noise for all rows: that of a variance network whose weights are all zero.
+
+        Args:
+          network: of the right structure, stacked.
+          loss: that of the network.
+          variance: ``(outputs,)``.
+        """
+        head, silent = VARIANCE_HEADS[loss], jax.tree.map(np.zeros_like, network)
+        unit = np.asarray(head.variance(np.zeros(head.parts, np.float32)))
+        return cls(silent, variance / unit, np.zeros((), np.int32), np.zeros((0, 2)), loss)
+
     def with_tails(self, tails: Tails) -> "Noise":
         """Return Student-t noise, whose squared scale was that of this noise times a factor."""
         scale = variance_of(self.scale * tails.factor, tails.freedom)

@@ -108,6 +108,12 @@ class Steps:
             training = replace(training, learning_rate=rate)
         return step.train(key_train, training, stage, refit=settings.refit and held_out is None)
 
+    def constant_noise(self, means: Trained) -> Noise:
+        """Return the noise that Step 1 assumes, with the size of its residuals."""
+        network = self._variance_networks(jax.random.split(self.key("variance network"), 1))
+        variance = unit_of(self._residuals(means, None), rescaled=True)
+        return Noise.constant(network, self.settings.variance_loss, variance)
+
     def resume(self, draws: Network, noise: Noise) -> LearnedNoise:
         """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
         require_sizes("network", self.starts, jax.tree.map(lambda leaf: leaf[0], draws))

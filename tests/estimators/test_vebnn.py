@@ -312,6 +312,10 @@ def test_an_object_with_run_that_is_no_engine_gets_a_sentence(data, make):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
+        (
+            lambda: VeBNNRegressor(variance_training=Training(0)).check_arguments(),
+            r"`variance_training.num_epochs` must be a whole number of at least 1. Got 0",
+        ),
         (lambda: Training(num_epochs=-1), "`num_epochs` must be a whole number of at least 0"),
         (lambda: Training(batch_size=0), "`batch_size` must be"),
         (lambda: Training(learning_rate=0), "`learning_rate` must be a number in"),

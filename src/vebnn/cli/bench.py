@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.bench_pages import bench_page, bench_table
+from vebnn.cli.bench_paper import bench_rounds
 from vebnn.cli.bench_run import bench_run
 from vebnn.cli.groups import listed, new_group
 
@@ -35,6 +36,7 @@ bench = new_group(
     "to resume it."
 )
 bench.command("run")(bench_run)
+bench.command("rounds")(bench_rounds)
 
 
 @bench.command("toy")
@@ -257,7 +259,8 @@ def bench_plasticity(
     ] = "5",
     preset: Annotated[str, typer.Option(help="How methods are trained: paper or quick.")] = "quick",
     ablation: Annotated[
-        str | None, typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, rounds or size.")
+        str | None,
+        typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, loss-in-sample, rounds or size."),
     ] = None,
     out: RowsFile = Path("results/plasticity.jsonl"),
     figures: Figures = Path("results"),

@@ -160,6 +160,8 @@ class VeBNNRegressor(Regressor):
         if self.time_budget is not None:
             require_number("time_budget", self.time_budget, 0, np.inf)
         require_one_of("variance_loss", variance_loss, tuple(VARIANCE_HEADS))
+        if self.variance_training is not None:  # Step 1 may be skipped, Step 2 not
+            require_whole("variance_training.num_epochs", self.variance_training.num_epochs, 1)
         self._check_common("mean_training", "variance_training")
         if in_rounds:
             self._check_noise(default.residuals, rounds)

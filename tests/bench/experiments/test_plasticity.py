@@ -181,8 +181,9 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
     sizes = plasticity.ABLATIONS["size"]
     assert len(sizes) == 8
     assert sizes["2 × 128"] == {"variance_network": GRU((128, 128))}
-    rounds = plasticity.ABLATIONS["rounds"]
-    assert [settings["rounds"] for settings in rounds.values()] == [1, 2, 3, 4, 5]
+    assert plasticity.ABLATIONS["rounds"]["K = 5"]["rounds"] == 5
+    natural = plasticity.ABLATIONS["loss-in-sample"]["Natural"]
+    assert natural == {"variance_loss": "natural", "residuals": "in_sample"}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,10 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
         ({"repeats": [0]}, r"The `repeats` must be a whole number of at least 1"),
         ({"repeats": [3, 2, 1]}, r"one number, or one for each of the 2 sizes. Got 3"),
         ({"preset": "slow"}, r"The `preset` must be one of 'paper', 'quick'. Got 'slow'"),
-        ({"ablation": "depth"}, r"The `ablation` must be one of 'loss', 'rounds', 'size'"),
+        (
+            {"ablation": "depth"},
+            r"must be one of 'loss', 'loss-in-sample', 'rounds', 'size'",
+        ),
         ({"ablation": "loss"}, r"An ablation varies VeBNN \(pSGLD\) alone\. Got methods ME"),
         ({"names": ["VeBNN"]}, r"There is no method 'VeBNN'"),
     ],
@@ -231,6 +235,10 @@ def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < row["rmse_percent"] < 1_000
     assert row["epistemic_coverage"] is not None
     assert len(row["curve"]["mean"]) == STEPS
+    after, names = row["steps"][-1], [one["step"] for one in row["steps"]]
+    assert names == ["Step 1", *(f"Round {k} · Step {n}" for k in (1, 2) for n in (2, 3))]
+    assert after["wasserstein"] == row["wasserstein"]
+    assert row["steps"][0]["epistemic_coverage"] is None
     json.dumps(row, allow_nan=False)
 
 

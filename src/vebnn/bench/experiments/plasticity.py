@@ -1,6 +1,6 @@
 """The plasticity law: sequences with a known mean and noise, from 50 to 1000 training paths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from vebnn.bench.figures.curve import curve_of
 from vebnn.bench.methods import METHODS, find_method
 from vebnn.bench.render.terminal import print_document, print_lines
 from vebnn.bench.results import ResultsFile, Row, r_hat, run_cases, stamp
+from vebnn.bench.steps import fit_by_steps
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.workers import spread
 from vebnn.datasets.plasticity import Plasticity, load_plasticity
@@ -36,15 +37,20 @@ DEFAULT_METHODS = (
 SHOWN_PATH, SHOWN_COMPONENT = 0, 2
 SHOWN = (SHOWN_PATH, slice(None), SHOWN_COMPONENT)
 
+LOSSES: Mapping[str, dict[str, Any]] = {
+    "Gamma": {},
+    "Gaussian": {"variance_loss": "nll"},
+    "β-NLL": {"variance_loss": "beta_nll"},
+    "Natural": {"variance_loss": "natural"},
+}
+# As in the paper: then no folds stop the variance network.
+IN_SAMPLE = {"residuals": "in_sample"}
 # Changes of the preset by ablation and variant.
 ABLATIONS: Mapping[str, Mapping[str, dict[str, Any]]] = {
-    "loss": {
-        "Gamma": {},
-        "Gaussian": {"variance_loss": "nll"},
-        "β-NLL": {"variance_loss": "beta_nll"},
-        "Natural": {"variance_loss": "natural"},
-    },
-    "rounds": {f"K = {k}": {"rounds": k, "choose_round": "last"} for k in range(1, 6)},
+    "loss": LOSSES,
+    "loss-in-sample": {name: loss | IN_SAMPLE for name, loss in LOSSES.items()},
+    # The scores of every step are in its row.
+    "rounds": {"K = 5": {"rounds": 5, "choose_round": "last"}},
     "size": {
         f"{layers} × {units}": {"variance_network": GRU((units,) * layers)}
         for layers in (1, 2)
@@ -103,9 +109,15 @@ def score_case(
     model = make_model(specification, preset, num_paths, repeat, **variants[method])
     # A larger choice of paths contains the smaller ones.
     order = np.random.default_rng(repeat).permutation(len(data.strain))[:num_paths]
-    model.fit(data.strain[order], data.stress[order])
+
+    def score_step(predict: Callable[..., Prediction]) -> Row:
+        scores = score(predict(data.test_strain), data)
+        return {name: value for name, value in scores.items() if name != "reliability"}
+
+    steps = fit_by_steps(model, score_step, data.strain[order], data.stress[order])
     prediction = model.predict_distribution(data.test_strain)
-    return {**score(prediction, data), "r_hat": r_hat(model), "curve": curve_of(prediction, SHOWN)}
+    found = {**score(prediction, data), "r_hat": r_hat(model), "curve": curve_of(prediction, SHOWN)}
+    return found | ({"steps": steps} if steps else {})
 
 
 def bench_plasticity(

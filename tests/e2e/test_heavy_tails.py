@@ -2,17 +2,19 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 from tests.support.commands import Finished, one_sentence, run
 from vebnn.tabular.model import TableModel
 
-WORDS = ("--target", "force", "--effort", "quick", "--inference", "map", "--rounds", "2")
+WORDS = ("--target", "force", "--effort", "quick", "--inference", "laplace", "--rounds", "2")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,16 @@ def fit(folder: Path) -> Finished:
     return finished
 
 
+def student(freedom: float, mean: np.ndarray, std: np.ndarray) -> Any:
+    return stats.t(freedom, mean, std * np.sqrt((freedom - 2) / freedom))
+
+
+def over_means(mean: np.ndarray, std: np.ndarray, function: Callable) -> np.ndarray:
+    """Return the expectation of a function of a Gaussian mean (Gauss-Hermite quadrature)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    return weights @ function(mean + nodes[:, None] * std) / weights.sum()
+
+
 def test_scores_are_those_of_the_student_t(fit: Finished, folder: Path, call) -> None:
     """The log-likelihood by hand, from the table of predictions."""
     found = json.loads(fit.stdout)
@@ -45,9 +57,9 @@ def test_scores_are_those_of_the_student_t(fit: Finished, folder: Path, call) ->
     loaded = TableModel.load(folder / "m")
     new = loaded.evaluate(pandas.read_csv(data))
     p, y = new.prediction, new.table.observed[new.scored, 0]
-    scale = p.aleatoric_std * np.sqrt((freedom - 2) / freedom)
-    # MAP has a single draw: all of the variance is noise.
-    assert scores["tll"] == pytest.approx(stats.t.logpdf(y, freedom, p.mean, scale).mean(), rel=1e-4)
+    noise = p.aleatoric_std
+    density = over_means(p.mean, p.epistemic_std, lambda mean: student(freedom, mean, noise).pdf(y))
+    assert scores["tll"] == pytest.approx(np.log(density).mean(), rel=1e-4)
 
 
 def test_the_range_of_a_table_is_that_of_the_student_t(fit: Finished, folder: Path, call) -> None:
@@ -55,9 +67,10 @@ def test_the_range_of_a_table_is_that_of_the_student_t(fit: Finished, folder: Pa
     model, data = str(folder / "m"), str(folder / "rows.csv")
     assert call("predict", model, data, "--out", str(out)).returncode == 0
     table, (freedom,) = pandas.read_csv(out), json.loads(fit.stdout)["degrees_of_freedom"]
-    mean, std, upper = (table.filter(like=part).iloc[:, 0] for part in ("mean", "aleatoric", "upper"))
-    reach = special.stdtrit(freedom, 0.975) * np.sqrt((freedom - 2) / freedom)
-    np.testing.assert_allclose(upper, mean + reach * std, rtol=1e-4)
+    parts = ("mean", "aleatoric", "epistemic", "upper")
+    mean, noise, epistemic, upper = (table.filter(like=part).iloc[:, 0].to_numpy() for part in parts)
+    below = over_means(mean, epistemic, lambda mean: student(freedom, mean, noise).cdf(upper))
+    np.testing.assert_allclose(below, 0.975, atol=1e-5)
 
 
 def test_the_table_of_scores_and_the_report_have_them(fit: Finished, folder: Path, call) -> None:
@@ -81,6 +94,7 @@ def test_what_does_not_go_together_is_one_sentence(folder: Path) -> None:
         (["--calibrate", "common"], 'must be "conformal"'),
         (["--target-kind", "positive"], "is for real targets"),
         (["--rounds", "1"], "two rounds or more"),
+        (["--inference", "map"], "engine with several draws"),
     ],
 )
 def test_a_dry_run_refuses_what_the_fit_would(folder: Path, call, words, message) -> None:

@@ -155,6 +155,8 @@ def test_residuals_of_the_posterior_are_the_default() -> None:
         ({"residuals": "cross_fit"}, "needs residuals=\"posterior\".* Got residuals='cross_fit'"),
         ({"iterate": "mean"}, "iterate='mean'"),
         ({"rounds": 1}, "rounds=1"),
+        ({"inference": "map"}, 'engine with several draws.* Got the engine "map"'),
+        ({"inference": MAP(Training(1))}, "engine with several draws"),
         ({"last_layer": True, "residuals": None}, "Got residuals='cross_fit'"),
         ({"target": "positive"}, "is for real targets.* Got target='positive'"),
         ({"target": ("real", "count")}, "is for real targets"),
@@ -166,9 +168,8 @@ def test_what_does_not_go_together_is_refused(changes, message) -> None:
 
 
 def test_known_errors_are_refused(model) -> None:
-    untrained = quick(**SMALL, inference=MAP(Training(1)))
     with pytest.raises(ValueError, match="there can be no `y_std`"):
-        untrained.fit(*ROWS, y_std=0.1)
+        quick(**SMALL).fit(*ROWS, y_std=0.1)
     with pytest.raises(ValueError, match="there can be no `y_std`"):
         model.predict_distribution(ROWS[0], y_std=0.1)
 

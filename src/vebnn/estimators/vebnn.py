@@ -15,7 +15,7 @@ from vebnn.estimators.regressor import Regressor
 from vebnn.estimators.relevance import Relevance, relevance_of
 from vebnn.estimators.rows import all_at_once
 from vebnn.estimators.target_kinds import require_kinds
-from vebnn.inference import Engine
+from vebnn.inference import MAP, Engine
 from vebnn.inference.continuing import MOST_CONTINUATIONS as MOST_CONTINUED
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
@@ -164,7 +164,7 @@ class VeBNNRegressor(Regressor):
             require_whole("variance_training.num_epochs", self.variance_training.num_epochs, 1)
         self._check_common("mean_training", "variance_training")
         if in_rounds:
-            self._check_noise(default.residuals, rounds)
+            self._check_noise(engine, default.residuals, rounds)
         return self._settings(
             Cooperative,
             num_rows,
@@ -226,7 +226,7 @@ class VeBNNRegressor(Regressor):
         self._warn_of_slow_chains()
         return self
 
-    def _check_noise(self, residuals: str, rounds: int | None) -> None:
+    def _check_noise(self, engine: Engine, residuals: str, rounds: int | None) -> None:
         """Refuse what does not go with Student-t or correlated noise."""
         full = self.noise_covariance == "full"
         if full and self.heavy_tails:
@@ -241,6 +241,12 @@ class VeBNNRegressor(Regressor):
                 f"because it is learned from the residuals of the round before. Got "
                 f"residuals={residuals!r}, iterate={self.iterate!r} and rounds={rounds!r}; change "
                 f"them, or leave it out."
+            )
+        if isinstance(engine, MAP):
+            # Its one network has learned these rows: after a few rounds no noise is left.
+            raise ValueError(
+                f"The {name} needs an engine with several draws, because it is learned from their "
+                f'residuals. Got the engine "map", a single network; take another, such as "psghmc".'
             )
         if set(require_kinds(self.target)) != {"real"}:
             why = "others need integrals" if full else "exp(t) or t² of a Student-t t has no variance"

@@ -16,6 +16,8 @@ from tests.support.commands import run
 from tests.support.discs import write_discs
 from tests.support.linear import LinearProblem, linear_problem
 from vebnn.core.compilation import evict_compiled_programs
+from vebnn.tabular.files import read_table
+from vebnn.tabular.model import TableModel
 from vebnn.training import Observer, PlannedStage
 
 assert vebnn.__version__
@@ -86,6 +88,25 @@ def alloys_fit(alloys_csv: Path) -> Any:
 def alloys_model(alloys_csv: Path, alloys_fit: Any) -> Path:
     """The folder of that model."""
     return alloys_csv.with_name("alloys.model")
+
+
+@pytest.fixture(scope="session")
+def new_alloys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows with gaps, an unknown category, and values outside the training range."""
+    path = tmp_path_factory.mktemp("new") / "new.csv"
+    frame = alloys(2_500, seed=1)
+    frame.loc[[3, 2_000], "alloy"] = ["X1", "X2"]
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def predicted_alloys(alloys_model: Path, new_alloys: Path) -> tuple[str, tuple[str, ...]]:
+    """The predictions of the whole table as CSV, and the notices about it."""
+    model = TableModel.load(alloys_model)
+    frame = read_table(new_alloys, model.table_encoder.label_names)
+    prediction, notices = model.predict(frame)
+    return model.prediction_table(frame, prediction).to_csv(index=False), notices
 
 
 @pytest.fixture(scope="session")

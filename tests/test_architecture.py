@@ -22,7 +22,7 @@ LEVELS = (
     {"estimators"},
     {"acquisition", "plots"},
     {"tabular"},
-    {"bench"},
+    {"bench", "dask"},
     {"cli"},
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 
 from vebnn.tabular.date_column import DateColumn
-from vebnn.tabular.errors import counted, quoted_list
+from vebnn.tabular.notices import CountedNotice
 from vebnn.tabular.values import MISSING, as_number_label, has_leading_zero, to_labels, to_numbers
 
 Encoded = tuple[np.ndarray, list[str]]  # (rows, encoded columns), and notices about the values
@@ -64,12 +64,10 @@ class NumberColumn:
         numbers = to_numbers(series)
         missing = np.isnan(numbers)
         filled = np.where(missing, self.median, numbers)
-        notices = []
+        notices: list[str] = []
         if missing.any():
-            notices.append(
-                f"{self.name}: {counted(int(missing.sum()), 'missing value')} replaced by the median, "
-                f"{self.median:g}."
-            )
+            number, rest = int(missing.sum()), f" replaced by the median, {self.median:g}."
+            notices.append(CountedNotice(f"{self.name}: ", number, "missing value", rest))
         notices += self.notices_of_outside(filled)
         parts = [filled, missing.astype(float)][: len(self.encoded_names)]
         return np.column_stack(parts), notices
@@ -79,7 +77,8 @@ class NumberColumn:
         outside = int(np.sum((numbers < self.low) | (numbers > self.high)))
         if not outside:
             return []
-        return [f"{self.name}: {counted(outside, 'value')} outside the training range, {self.summary}."]
+        rest = f" outside the training range, {self.summary}."
+        return [CountedNotice(f"{self.name}: ", outside, "value", rest)]
 
 
 @dataclass(frozen=True)
@@ -165,11 +164,10 @@ class CategoryColumn:
         without: dict[str, list[str]] = {}  # labels of the rows, by what they were in training
         for label in labels[~values.any(1)]:
             without.setdefault(str(self.unseen_as(label)), []).append(label)
-        notices = [
-            f"{self.name}: {counted(len(found), 'row')} with {quoted_list(dict.fromkeys(found))}, "
-            f"{reason}; treated as none of the known categories."
-            for reason, found in without.items()
-        ]
+        notices: list[str] = []
+        for reason, found in without.items():
+            rest = f", {reason}; treated as none of the known categories."
+            notices.append(CountedNotice(f"{self.name}: ", len(found), "row", rest, found))
         return values, notices
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas
 
 from vebnn.tabular.dates import FORMS, DateForm, to_days, written
-from vebnn.tabular.errors import counted
+from vebnn.tabular.notices import CountedNotice
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FIRST_WEEKDAY = 3  # 1970-01-01 was a Thursday
@@ -160,14 +160,14 @@ class DateColumn:
         }
         values = [column for part in self.parts for column in columns[part]]
         values += [missing] if self.num_missing else []
-        notices = []
+        notices: list[str] = []
         if missing.any():
-            number = counted(int(missing.sum()), "missing value")
-            notices.append(f"{self.name}: {number} replaced by the median, {self.typical}.")
+            number, rest = int(missing.sum()), f" replaced by the median, {self.typical}."
+            notices.append(CountedNotice(f"{self.name}: ", number, "missing value", rest))
         if outside := int(np.sum((filled < self.low) | (filled > self.high))):
-            number = counted(outside, "date")
-            notices.append(f"{self.name}: {number} outside the training range, {self.period}.")
+            rest = f" outside the training range, {self.period}."
+            notices.append(CountedNotice(f"{self.name}: ", outside, "date", rest))
         if self.weekdays and (unseen := int(np.sum(~np.isin(weekday, self.weekdays)))):
-            number = counted(unseen, "date")
-            notices.append(f"{self.name}: {number} on a weekday that was never seen in training.")
+            rest = " on a weekday that was never seen in training."
+            notices.append(CountedNotice(f"{self.name}: ", unseen, "date", rest))
         return np.column_stack(values).astype(float), notices

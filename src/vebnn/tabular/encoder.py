@@ -91,9 +91,12 @@ class TableEncoder(Encoder):
         parts = zip(self.columns, np.split(row, ends), strict=True)
         return {column.name: column.decode(values) for column, values in parts}
 
-    def encode(self, frame: pandas.DataFrame) -> EncodedTable:
-        """Turn rows into numbers; ignore unknown columns, with a notice."""
-        frame = frame.reset_index(drop=True)
+    def encode(self, frame: pandas.DataFrame, first_row: int = 0) -> EncodedTable:
+        """Turn rows into numbers; ignore unknown columns, with a notice.
+
+        The ``first_row`` is the position of the first of them in the user's table.
+        """
+        frame = frame.set_axis(pandas.RangeIndex(first_row, first_row + len(frame)))
         self.refuse_absent(frame)
         parts: list[np.ndarray] = []
         notices: list[str] = []

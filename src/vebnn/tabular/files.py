@@ -2,9 +2,12 @@
 
 import io
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -34,7 +37,7 @@ def read_table(path: str | Path, labels: Collection[str] = ()) -> pandas.DataFra
       TableError: if the file is empty, damaged, or of another kind.
     """
     path = Path(path)
-    kind = _kind(path, _READERS, "Save your rows as one of these.")
+    kind = kind_of(path, _READERS, "Save your rows as one of these.")
     with open(path, "rb"):  # the operating system's own error for a missing or forbidden file
         pass
     return _checked(str(path), kind, lambda: _READERS[kind](path, labels))
@@ -50,9 +53,14 @@ def read_csv(content: bytes, name: str, labels: Collection[str] = ()) -> pandas.
 def write_table(frame: pandas.DataFrame, path: str | Path) -> None:
     """Write a table without its index; the suffix of the file's name says how."""
     check_can_write(path)
+    write_bytes(Path(path), to_bytes(frame, kind_of(Path(path), _WRITERS)))
+
+
+def to_bytes(frame: pandas.DataFrame, kind: str, **options: Any) -> bytes:
+    """Return the content of a file of this kind; options are those of pandas."""
     content = io.BytesIO()
-    _WRITERS[_kind(Path(path), _WRITERS)](frame, content)
-    write_bytes(Path(path), content.getvalue())
+    _WRITERS[kind](frame, content, **options)
+    return content.getvalue()
 
 
 def check_can_write(path: str | Path) -> None:
@@ -65,10 +73,11 @@ def check_can_write(path: str | Path) -> None:
     """
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
-    _kind(Path(path), _WRITERS, "Choose another name.")
+    kind_of(Path(path), _WRITERS, "Choose another name.")
 
 
-def _kind(path: Path, kinds: Iterable[str], way_out: str = "") -> str:
+def kind_of(path: Path, kinds: Iterable[str], way_out: str = "") -> str:
+    """Return the suffix that says what a file is; refuse one that is not among ``kinds``."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compressed = bool(suffixes) and suffixes[-1] in _COMPRESSED
     kind = (["", *suffixes[:-1]] if compressed else ["", *suffixes])[-1]
@@ -82,9 +91,20 @@ def _kind(path: Path, kinds: Iterable[str], way_out: str = "") -> str:
 
 
 def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pandas.DataFrame:
+    """Read a table; refuse one without rows, or with two columns of one name."""
+    with readable(name, kind):
+        frame = read()
+    refuse_empty(name, frame)
+    frame.columns = [str(name) for name in frame.columns]
+    refuse_repeated(name, frame.columns)
+    return frame.reset_index(drop=True)
+
+
+@contextmanager
+def readable(name: str, kind: str) -> Iterator[None]:
     """Turn the errors of all file libraries into one sentence."""
     try:
-        frame = read()
+        yield
     except (TableError, ImportError):
         raise
     except UnicodeDecodeError as error:
@@ -98,15 +118,16 @@ def _checked(name: str, kind: str, read: Callable[[], pandas.DataFrame]) -> pand
         if long_row:
             reason = "line {1} has {2} values instead of {0}".format(*long_row.groups())
         raise TableError(f"The file {name} could not be read as {kind}: {reason}.") from error
+
+
+def refuse_empty(name: str, frame: pandas.DataFrame) -> None:
+    """Refuse a table without rows."""
     if frame.empty:
         found = "has column names, but no rows" if len(frame.columns) else "is empty"
         raise TableError(f"The file {name} {found}. It must hold column names and some rows.")
-    frame.columns = [str(name) for name in frame.columns]
-    refuse_repeated(name, frame.columns)
-    return frame.reset_index(drop=True)
 
 
-def _with_named_index(frame: pandas.DataFrame) -> pandas.DataFrame:
+def with_named_index(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Turn the named parts of an index into columns; pandas writes them apart from the others."""
     names = frame.index.names
     return frame.reset_index(level=[at for at, name in enumerate(names) if name is not None])
@@ -180,13 +201,13 @@ def _rows_of_steps(
 _READERS: dict[str, Callable[[Path, Collection[str]], pandas.DataFrame]] = {
     ".csv": lambda path, labels: read_delimited(lambda: path, str(path), ",", labels),
     ".tsv": lambda path, labels: read_delimited(lambda: path, str(path), "\t", labels),
-    ".parquet": lambda path, labels: _with_named_index(pandas.read_parquet(path)),
+    ".parquet": lambda path, labels: with_named_index(pandas.read_parquet(path)),
     ".feather": lambda path, labels: _read_feather(path),
     ".npz": lambda path, labels: _read_npz(path),
 }
-_WRITERS: dict[str, Callable[[pandas.DataFrame, io.BytesIO], None]] = {
-    ".csv": lambda frame, file: frame.to_csv(file, index=False),
-    ".tsv": lambda frame, file: frame.to_csv(file, index=False, sep="\t"),
-    ".parquet": lambda frame, file: frame.to_parquet(file, index=False),
-    ".feather": lambda frame, file: frame.to_feather(file),
+_WRITERS: dict[str, Callable[..., None]] = {
+    ".csv": partial(pandas.DataFrame.to_csv, index=False),
+    ".tsv": partial(pandas.DataFrame.to_csv, index=False, sep="\t"),
+    ".parquet": partial(pandas.DataFrame.to_parquet, index=False),
+    ".feather": pandas.DataFrame.to_feather,
 }

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,14 +60,32 @@ def test_the_study_of_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(rounds, "arguments", lambda *_: changes)
     shown = Console(file=io.StringIO(), width=150)
     path = tmp_path / "rows.jsonl"
-    rows = rounds.bench_rounds(["energy"], 2, 1, "paper", path, tmp_path, shown)
+    what = ["energy"], ["trained", "untrained"]
+    rows = rounds.bench_rounds(*what, 2, 1, "paper", path, tmp_path, shown)
     text = shown.file.getvalue()  # type: ignore[attr-defined]
-    assert [row["start"] for row in rows] == ["trained", "untrained"]
+    assert [row["variant"] for row in rows] == ["trained", "untrained"]
     trained, untrained = (row["steps"] for row in rows)
     assert len(trained) == len(untrained) == 5
     assert untrained[0]["test_rmse"] > 2 * trained[0]["test_rmse"]
     assert json.loads(path.read_text().splitlines()[0])["settings"] == {"preset": "paper", "rounds": 2}
     assert (tmp_path / "rounds-energy.png").exists()
     assert f"{trained[-1]['validation_nll']:.3f}" in text
-    again = rounds.bench_rounds(["energy"], 2, 1, "paper", path, tmp_path, shown)
+    again = rounds.bench_rounds(*what, 2, 1, "paper", path, tmp_path, shown)
     assert again == rows  # not fitted again
+    for wrong in (["energy"], ["half"]), ([], ["trained"]):
+        with pytest.raises(ValueError, match=r"one of 'trained', 'untrained'|at least one data"):
+            rounds.bench_rounds(*wrong, 2, 1, "paper", path, tmp_path, shown)
+
+
+@pytest.mark.parametrize("preset", ["paper", "standard"])
+def test_the_variants_change_one_thing(preset: str) -> None:
+    plain = rounds.arguments(rounds.METHOD, preset, 500)
+    models = [
+        rounds.METHOD.make(**rounds.varied(plain, variant, 500))._strategy(500)
+        for variant in rounds.VARIANTS
+    ]
+    usual, untrained, corrected = models
+    assert untrained.mean_training.num_epochs == 0
+    assert untrained.engine == usual.engine
+    assert replace(usual.engine, correction=True) == corrected.engine
+    assert corrected.mean_training == usual.mean_training

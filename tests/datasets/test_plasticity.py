@@ -178,6 +178,19 @@ def test_original_files(
     np.testing.assert_allclose(data.test_std, std)
 
 
+def test_a_folder_may_have_the_original_files(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
+    strain, stress = tensors(arrays["strain"]), tensors(arrays["stress"])
+    with pytest.raises(FileNotFoundError, match=r"material_2_training_dataset\.pickle and mat"):
+        load_plasticity(2, tmp_path)
+    pickled(tmp_path / "material_2_training_dataset.pickle", strain=strain, stress=stress)
+    spread = {"stress_std": [abs(one) for one in stress]}
+    truth = tmp_path / "material_2_testing_dataset.pickle"
+    pickled(truth, strain_mean=strain, stress_mean=stress, **spread)
+    data = load_plasticity(2, tmp_path)
+    np.testing.assert_array_equal(data.stress, arrays["stress"])
+    assert data.source.name == "material_2_training_dataset.pickle"
+
+
 def test_original_files_without_their_columns(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
     cells = tensors(arrays["strain"])
     train = pickled(tmp_path / "train.pickle", strain=cells, stress=cells)

@@ -3,11 +3,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
+from jax.flatten_util import ravel_pytree
 
 from tests.support.linear import flatten
 from vebnn.core.prng import standard_normal
 from vebnn.inference import PSGLD
 from vebnn.inference.psgld import PSGLDState
+from vebnn.inference.sampling import with_curvature
 from vebnn.training import SILENT, TrainingDiverged
 
 START = np.array([0.5, -1.0, 2.0])
@@ -87,3 +89,75 @@ def test_divergence_names_step_and_chain(linear, key: jax.Array) -> None:
     sampler = PSGLD(num_samples=5, burn_in=200, thinning=1, num_chains=2, step_size=1e38)
     with pytest.raises(TrainingDiverged, match=r"at step \d+ of chain \d of 2.*smaller `step_size`"):
         sampler.run(key, linear.problem, SILENT)
+
+
+def moments_by_quadrature(stability: float) -> tuple[float, float]:
+    """Return E[θ²] of p ∝ exp(−θ⁴/4), and of p/G with G = 1/√(θ⁶ + ε)."""
+    theta = np.linspace(-5, 5, 20_001)
+    target = np.exp(-(theta**4) / 4)
+    biased = target * np.sqrt(theta**6 + stability)
+    exact, wrong = (np.sum(theta**2 * p) / np.sum(p) for p in (target, biased))
+    return float(exact), float(wrong)
+
+
+@pytest.mark.parametrize("correction", [True, False])
+def test_without_memory_only_the_corrected_chain_samples_the_target(
+    correction: bool, key: jax.Array
+) -> None:
+    """Without Γ, the diffusion dθ = −½ G U' dt + √G dW has the density p/G, not p.
+
+    Every entry of the vector is a chain of its own: the target is one-dimensional, U = θ⁴/4.
+    """
+    sampler = PSGLD(smoothing=0.0, stability=0.5, correction=correction)
+
+    def advance(state: PSGLDState, key: jax.Array) -> tuple[PSGLDState, None]:
+        theta = state.position
+        bends = (3 * theta**2,) if sampler.uses_curvature else ()
+        return sampler.step(key, state, theta**3, jnp.float32(0.02), *bends), None
+
+    start = sampler.init(jax.random.normal(key, (20_000,)))
+    end, _ = jax.jit(lambda: jax.lax.scan(advance, start, jax.random.split(key, 1_500)))()
+    exact, biased = moments_by_quadrature(0.5)
+    assert biased > 1.4 * exact
+    squares = np.asarray(end.position, float) ** 2
+    error = squares.std() / np.sqrt(len(squares))
+    # Beside four standard errors, 1 % for the finite step.
+    expected = exact if correction else biased
+    assert abs(squares.mean() - expected) < 4 * error + 0.01 * expected
+
+
+def test_the_correction_is_the_derivative_of_the_preconditioner(key: jax.Array) -> None:
+    # For U = Σ c θ³/3: g = c θ², ∂g/∂θ = 2 c θ.
+    c, theta, memory = jnp.array([1.0, 3.0]), jnp.array([0.7, -1.2]), jnp.array([0.4, 2.0])
+    sampler = PSGLD(smoothing=0.9, stability=1e-2, temperature=0.5, correction=True)
+    state, step_size = PSGLDState(theta, memory), jnp.float32(0.1)
+
+    def preconditioner(at: jax.Array) -> jax.Array:
+        return 1 / jnp.sqrt(0.9 * memory + 0.1 * (c * at**2) ** 2 + 1e-2)
+
+    with_it = sampler.step(key, state, c * theta**2, step_size, 2 * c * theta).position
+    without = sampler.step(key, state, c * theta**2, step_size).position
+    slope = jax.grad(lambda at: jnp.sum(preconditioner(at)))(theta)
+    np.testing.assert_allclose(with_it - without, 0.5 * 0.1 * 0.5 * slope, rtol=1e-4)
+
+
+def test_the_curvature_of_a_step_is_the_diagonal_of_the_hessian(linear, key: jax.Array) -> None:
+    precision = np.linalg.inv(linear.covariance)
+    like, unravel = ravel_pytree(jax.tree.map(lambda leaf: leaf[0], linear.starts))
+
+    def found(flat: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jax.value_and_grad(lambda at: linear.objective(unravel(at), linear.data, 1))(flat)
+
+    estimate = jax.jit(jax.vmap(lambda key: with_curvature(key, found, like)[1]))
+    mean = np.mean(estimate(jax.random.split(key, 4_000)), axis=0)
+    np.testing.assert_allclose(np.sort(mean), np.sort(np.diag(precision)), rtol=0.05)
+    (_, gradient), _ = with_curvature(key, found, like)
+    np.testing.assert_allclose(gradient, found(like)[1], rtol=1e-5)
+
+
+def test_corrected_chains_of_networks_run(linear, key: jax.Array) -> None:
+    sampler = PSGLD(num_samples=3, burn_in=2, thinning=1, batch_size=16, correction=True)
+    draws = flatten(sampler.run(key, linear.problem, SILENT).draws)
+    plain = PSGLD(num_samples=3, burn_in=2, thinning=1, batch_size=16)
+    assert np.isfinite(draws).all()
+    assert not np.array_equal(draws, flatten(plain.run(key, linear.problem, SILENT).draws))

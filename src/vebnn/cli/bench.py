@@ -262,6 +262,12 @@ def bench_plasticity(
         str | None,
         typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, loss-in-sample, rounds or size."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the data: of vebnn simulate, or with the pickles of the paper's authors."
+        ),
+    ] = None,
     out: RowsFile = Path("results/plasticity.jsonl"),
     figures: Figures = Path("results"),
     jobs: Jobs = None,
@@ -279,6 +285,7 @@ def bench_plasticity(
         out,
         figures,
         Console(),
+        source=data,
         jobs=jobs,
     )
 

@@ -13,6 +13,10 @@ def bench_rounds(
     datasets: Annotated[
         str, typer.Option(help="Names of UCI data sets, separated by commas.")
     ] = "energy",
+    variants: Annotated[
+        str,
+        typer.Option(help="trained and untrained (of Step 1), with Γ (a term of pSGLD)."),
+    ] = "trained,untrained",
     rounds: Annotated[int, typer.Option(help="Rounds of Steps 2 and 3, K in Algorithm 1.")] = 5,
     splits: Annotated[int, typer.Option(help="Random 80/20 splits of each data set.")] = 3,
     preset: Annotated[
@@ -23,7 +27,8 @@ def bench_rounds(
     ),
     figures: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("results"),
 ) -> None:
-    """Score VeBNN (pSGLD) after every step inside one fit, with Step 1 trained and untrained."""
+    """Score VeBNN (pSGLD) after every step inside one fit, as it is and with a change."""
     from vebnn.bench.experiments import rounds as study
 
-    study.bench_rounds(listed(datasets), rounds, splits, preset, out, figures, Console())
+    chosen = listed(datasets), listed(variants)
+    study.bench_rounds(*chosen, rounds, splits, preset, out, figures, Console())

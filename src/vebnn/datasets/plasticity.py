@@ -17,6 +17,9 @@ FOLDER_VARIABLE = "VEBNN_DATA"
 SAMPLE_FOLDER = Path(__file__).parent / "samples" / "plasticity"
 UNITS: Mapping[str, str] = {"strain": "1", "stress": "MPa"}
 
+# Those of the authors of the paper: training paths, and mean and std of the test paths.
+ORIGINAL_FILES = ("material_{}_training_dataset.pickle", "material_{}_testing_dataset.pickle")
+
 # Rows and columns of components 11, 22, 12 in the 2×2 tensors of the published files.
 _COMPONENT_INDEX = (np.array([0, 1, 0]), np.array([0, 1, 1]))
 
@@ -38,8 +41,9 @@ def load_plasticity(material: int = 1, folder: str | Path | None = None) -> Plas
 
     Args:
       material: 1, or 2, whose smaller elements have more noise.
-      folder: where ``vebnn simulate plasticity`` wrote the file. By default ``plasticity`` in the
-        folder that ``VEBNN_DATA`` names; the sample in the package if there is no such file.
+      folder: where ``vebnn simulate plasticity`` wrote the file, or with the pickles of the authors of
+        the paper (:data:`ORIGINAL_FILES`). By default ``plasticity`` in the folder that ``VEBNN_DATA``
+        names; the sample in the package if there is no such file.
 
     Raises:
       FileNotFoundError: if the folder has no such file; the message says how to make it.
@@ -49,9 +53,13 @@ def load_plasticity(material: int = 1, folder: str | Path | None = None) -> Plas
         raise ValueError(f"The `material` must be 1 or 2. Got {material!r}.")
     path = _find(f"material_{material}.npz", folder)
     if not path.is_file():
+        originals = [path.parent / name.format(material) for name in ORIGINAL_FILES]
+        if all(original.is_file() for original in originals):
+            return load_original_plasticity(*originals)
         raise FileNotFoundError(
             f"There is no {path}: make it with "
-            f"`vebnn simulate plasticity --material {material} --out {path.parent}`."
+            f"`vebnn simulate plasticity --material {material} --out {path.parent}`, or put the "
+            f"authors' {originals[0].name} and {originals[1].name} there."
         )
     strain, stress, test_strain, test_stress = _read(path)
     mean, std = test_stress.mean(1), test_stress.std(1, ddof=1)

@@ -1,6 +1,7 @@
 """Stochastic gradient samplers: their base class and compiled loop of burn-in, thinning and chains."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -70,6 +71,11 @@ class ChainSampler(Engine):
     def step(self, key: Key, state: Any, gradient: Array, step_size: Array) -> Any:
         """Return the state after one update."""
 
+    @property
+    def uses_curvature(self) -> bool:
+        """Whether a fifth argument of ``step`` is the curvature: the diagonal of the Hessian."""
+        return False
+
     def diagnose(self, state: Any, step_size: Any) -> dict[str, Array]:
         """Return named numbers on the last state of a chain."""
         return {}
@@ -131,9 +137,17 @@ class _Advance(eqx.Module):
             batch, key_batch, key_noise = inputs
             batch = fetch(data, share_of(batch, self.shares))
             key_share = key_of_share(key_batch, self.shares)
-            found = jax.value_and_grad(potential)(state.position, batch, key_share)
-            value, gradient = mean_of_shares(found, self.shares)
-            return (sampler.step(key_noise, state, gradient, step_size), step_size), value
+            slope = jax.value_and_grad(potential)
+
+            def found(flat: Array) -> tuple[Array, Array]:
+                return mean_of_shares(slope(flat, batch, key_share), self.shares)
+
+            if not sampler.uses_curvature:
+                value, gradient = found(state.position)
+                return (sampler.step(key_noise, state, gradient, step_size), step_size), value
+            (value, gradient), curvature = with_curvature(key_batch, found, state.position)
+            state = sampler.step(key_noise, state, gradient, step_size, curvature)  # type: ignore[call-arg]
+            return (state, step_size), value
 
         def epoch(state: ChainState) -> ChainState:
             key, key_shuffle, key_batches, key_noise = jax.random.split(state.key, 4)
@@ -164,6 +178,18 @@ class _Advance(eqx.Module):
             return (state.epoch < until) & (state.failed_step < 0)
 
         return jax.lax.while_loop(go_on, epoch, state)
+
+
+def with_curvature(
+    key: Key, found: Callable[[Array], tuple[Array, Array]], position: Array
+) -> tuple[tuple[Array, Array], Array]:
+    """Return what ``found`` does, a value and its gradient, and an estimate of the Hessian's diagonal.
+
+    z ∘ Hz, with z of random signs, has the diagonal as its mean (Bekas, Kokiopoulou and Saad 2007).
+    """
+    signs = jax.random.rademacher(key, position.shape, position.dtype)
+    values, (_, product) = jax.jvp(found, (position,), (signs,))
+    return values, signs * product
 
 
 def sample_chains(

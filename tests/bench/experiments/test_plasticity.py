@@ -23,7 +23,7 @@ from vebnn.prediction import Prediction
 STEPS = 12
 
 
-def made_up(material: int) -> Plasticity:
+def made_up(material: int, folder: Path | None = None) -> Plasticity:
     rng = np.random.default_rng(material)
     strain, test_strain = rng.normal(size=(30, STEPS, 3)), rng.normal(size=(4, STEPS, 3))
     scale = np.array([2.0, 2.0, 1.0])
@@ -231,7 +231,7 @@ def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"network": GRU((30,), dropout_rate=0.02), "variance_network": GRU((2,)), "num_folds": 2}
     monkeypatch.setattr(plasticity, "make_model", make_model)
     changes = {"VeBNN (MC-Dropout)": {"variance_loss": "natural", **small}}
-    row = plasticity.score_case("quick", changes, 1, 8, "VeBNN (MC-Dropout)", 0)
+    row = plasticity.score_case("quick", changes, None, 1, 8, "VeBNN (MC-Dropout)", 0)
     assert 0 < row["rmse_percent"] < 1_000
     assert row["epistemic_coverage"] is not None
     assert len(row["curve"]["mean"]) == STEPS
@@ -261,6 +261,15 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     assert "--sizes must be whole numbers" in finished.stderr
     assert "Traceback" not in finished.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_rows_of_other_data_are_kept_apart(tmp_path: Path) -> None:
+    few = {"materials": [1], "sizes": [5], "repeats": [1]}
+    ours, _ = bench(tmp_path, **few)
+    theirs, _ = bench(tmp_path, **few, source=tmp_path / "authors")
+    assert len(Fake.fits) == len(ours) + len(theirs)
+    assert [row["settings"]["data"] for row in theirs] == [str(tmp_path / "authors")] * len(theirs)
 
 
 @pytest.mark.usefixtures("undrawn")

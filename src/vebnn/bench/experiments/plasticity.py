@@ -95,6 +95,7 @@ def score(prediction: Prediction, data: Plasticity) -> Row:
 def score_case(
     preset: str,
     variants: Mapping[str, dict[str, Any]],
+    source: Path | None,
     material: int,
     num_paths: int,
     method: str,
@@ -102,9 +103,10 @@ def score_case(
 ) -> Row:
     """Fit one method to some paths of a material; return its scores, and its curve for the figure.
 
-    ``variants`` has the changes of the preset by method; ``repeat`` seeds both paths and model.
+    ``variants`` has the changes of the preset by method; ``source`` is the folder of the data;
+    ``repeat`` seeds both paths and model.
     """
-    data = load_plasticity(material)
+    data = load_plasticity(material, source)
     specification = METHODS.get(method, METHODS[ABLATED])
     model = make_model(specification, preset, num_paths, repeat, **variants[method])
     # A larger choice of paths contains the smaller ones.
@@ -131,6 +133,7 @@ def bench_plasticity(
     folder: Path,
     console: Console,
     *,
+    source: Path | None = None,
     jobs: int | None = None,
 ) -> list[Row]:
     """Fit every method to every number of paths of every material; print tables, draw figures.
@@ -147,7 +150,7 @@ def bench_plasticity(
     variants = _variants(names, ablation)
     for method in variants:  # wrong arguments fail before the first long fit
         make_model(METHODS.get(method, METHODS[ABLATED]), preset, sizes[0], 0)
-    data = {material: load_plasticity(material) for material in materials}
+    data = {material: load_plasticity(material, source) for material in materials}
     for material, one in data.items():
         if max(sizes) > len(one.strain):
             raise ValueError(
@@ -155,8 +158,10 @@ def bench_plasticity(
                 f"{material}. Got {max(sizes)}."
             )
     experiment = "plasticity" if ablation is None else f"plasticity · {ablation}"
+    # Rows of other data are never mixed with ours.
+    origin = {} if source is None else {"data": str(source)}
     rows = run_cases(
-        ResultsFile(path, stamp(experiment, preset=preset)),
+        ResultsFile(path, stamp(experiment, preset=preset, **origin)),
         [
             {"material": material, "num_paths": size, "method": method, "repeat": repeat}
             for repeat in range(max(repeats))
@@ -165,7 +170,7 @@ def bench_plasticity(
             for material in materials
             for method in variants
         ],
-        partial(score_case, preset, variants),
+        partial(score_case, preset, variants, source),
         console,
         None if jobs == 1 else partial(spread, jobs=jobs),
     )

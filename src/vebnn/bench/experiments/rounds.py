@@ -1,6 +1,7 @@
 """The paper's study of the iteration K: validation NLL after every step, inside one fit."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,21 +21,19 @@ from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
 from vebnn.bench.steps import fit_by_steps
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.datasets.uci import load_uci
+from vebnn.inference import PSGLD
 from vebnn.metrics import log_likelihood, rmse
 from vebnn.plots import save_figure
 from vebnn.training import Training
 
 METHOD = METHODS["VeBNN (pSGLD)"]
-# How Step 1 starts, and what changes of the preset.
-STARTS: dict[str, dict[str, Any]] = {
-    "trained": {},
-    "untrained": {"mean_training": Training(0), "learning_rates": ()},
-}
+UNTRAINED = {"mean_training": Training(0), "learning_rates": ()}
+VARIANTS = ("trained", "untrained", "with Γ")
 FIELDS = {"validation_nll": "validation NLL", "test_nll": "test NLL", "test_rmse": "RMSE"}
 
 
 @one_core
-def score_steps(preset: str, num_rounds: int, dataset: str, start: str, split: int) -> Row:
+def score_steps(preset: str, num_rounds: int, dataset: str, variant: str, split: int) -> Row:
     """Fit so many rounds to a split; return the scores after every step.
 
     The validation rows, a fifth of the training rows, stop Step 1 early and are never trained on.
@@ -43,7 +42,7 @@ def score_steps(preset: str, num_rounds: int, dataset: str, start: str, split: i
     X, X_test, y, y_test = train_test_split(data.X, data.y, test_size=TEST_SHARE, random_state=split)
     parts = train_test_split(X, y, test_size=CALIBRATION_SHARE, random_state=split)
     X_fit, X_val, y_fit, y_val = parts
-    settings = arguments(METHOD, preset, len(X_fit)) | STARTS[start]
+    settings = varied(arguments(METHOD, preset, len(X_fit)), variant, len(X_fit))
     wanted = {"rounds": num_rounds, "choose_round": "last", "random_state": split}
     model = METHOD.make(**settings | wanted)
 
@@ -58,8 +57,19 @@ def score_steps(preset: str, num_rounds: int, dataset: str, start: str, split: i
     return {"steps": fit_by_steps(model, score, X_fit, y_fit, X_val=X_val, y_val=y_val)}
 
 
+def varied(settings: dict[str, Any], variant: str, num_rows: int) -> dict[str, Any]:
+    """Return the arguments of a preset with Step 1 untrained, or with the term Γ of pSGLD."""
+    if variant == "trained":
+        return settings
+    if variant == "untrained":
+        return settings | UNTRAINED
+    engine = settings.get("inference") or PSGLD.for_rows(num_rows)
+    return settings | {"inference": replace(engine, correction=True)}
+
+
 def bench_rounds(
     datasets: Sequence[str],
+    variants: Sequence[str],
     num_rounds: int,
     num_splits: int,
     preset: str,
@@ -67,27 +77,34 @@ def bench_rounds(
     folder: Path,
     console: Console,
 ) -> list[Row]:
-    """Score every step with a trained and an untrained Step 1; print tables, draw figures."""
+    """Score every step of every variant; print the table, draw a figure of each data set."""
     require_whole("rounds", num_rounds, 1)
     require_whole("splits", num_splits, 1)
     require_one_of("preset", preset, UCI_PRESETS)
+    for variant in variants:
+        require_one_of("variants", variant, VARIANTS)
+    if not datasets or not variants:
+        raise ValueError(
+            "The study needs at least one data set and one variant. "
+            f"Got {len(datasets)} and {len(variants)}."
+        )
     for name in datasets:
         load_uci(name)  # a missing file stops the command before the first fit
     rows = run_cases(
         ResultsFile(path, stamp("rounds", preset=preset, rounds=num_rounds)),
         [
-            {"dataset": name, "start": start, "split": split}
+            {"dataset": name, "variant": variant, "split": split}
             for split in range(num_splits)
             for name in datasets
-            for start in STARTS
+            for variant in variants
         ],
         partial(score_steps, preset, num_rounds),
         console,
     )
     print_sheet(rounds_sheet(rows), console)
     for name in datasets:
-        first = {row["start"]: row for row in rows if (row["dataset"], row["split"]) == (name, 0)}
-        curves = {f"Step 1 {start}": first[start]["steps"] for start in STARTS}
+        first = {row["variant"]: row for row in rows if (row["dataset"], row["split"]) == (name, 0)}
+        curves = {variant: row["steps"] for variant, row in first.items()}
         figure = plot_steps(curves, "validation_nll", FIELDS["validation_nll"])
         print_lines(console, f"Figure: {save_figure(figure, folder, f'rounds-{name}')[0]}")
     print_lines(console, f"Rows: {path}")
@@ -95,13 +112,15 @@ def bench_rounds(
 
 
 def rounds_sheet(rows: Sequence[Row]) -> Sheet:
-    """Return the means over splits: a row for every data set, start and step."""
+    """Return the means over splits: a row for every data set, variant and step."""
     steps = [
-        {"dataset": row["dataset"], "start": row["start"], **s} for row in rows for s in row["steps"]
+        {"dataset": row["dataset"], "variant": row["variant"], **s}
+        for row in rows
+        for s in row["steps"]
     ]
-    keys = ["dataset", "start", "step"]
+    keys = ["dataset", "variant", "step"]
     groups = pandas.DataFrame(steps).groupby(keys, sort=False)
-    means = groups[list(FIELDS)].mean().groupby(keys[:2], sort=False)
+    means = groups[list(FIELDS)].mean().groupby(level=keys[:2], sort=False)
     return Sheet(
         "Scores after every step of one fit",
         "Means over splits. Validation: rows that stop Step 1 early and are never trained on. After "

@@ -27,6 +27,7 @@ Jobs = Annotated[
 Preset = Annotated[
     str, typer.Option(help="paper, standard (a tenth of that), quick (minutes) or thorough.")
 ]
+ToyPreset = Annotated[str, typer.Option(help="standard (the defaults) or paper.")]
 TableMethods = Annotated[
     str, typer.Option(help='Names as for bench uci, such as "VeBNN (pSGHMC),NGBoost,bde".')
 ]
@@ -50,16 +51,18 @@ def bench_toy(
         Path | None,
         typer.Option(help="File of rows; results/toy.jsonl or toy-methods.jsonl by default."),
     ] = None,
+    preset: ToyPreset = "standard",
     figures: Figures = Path("results"),
 ) -> None:
     """Compare the default model, or several methods, with the truth of the one-dimensional example."""
     from vebnn.bench.experiments import toy, toy_methods
 
-    if methods is None:
+    if methods is None and preset == "standard":
         toy.bench_toy(seeds, out or Path("results/toy.jsonl"), Console())
     else:
         path = out or Path("results/toy-methods.jsonl")
-        toy_methods.bench_methods(listed(methods), seeds, path, figures, Console())
+        chosen = listed(methods or "VeBNN (pSGLD)")
+        toy_methods.bench_methods(chosen, seeds, path, figures, Console(), preset)
 
 
 @bench.command("sweep")
@@ -70,12 +73,14 @@ def bench_sweep(
     methods: Methods = "",
     seeds: Seeds = 5,
     out: RowsFile = Path("results/sweep.jsonl"),
+    preset: ToyPreset = "standard",
     figures: Figures = Path("results"),
 ) -> None:
     """Follow methods from 5 to 500 points of the one-dimensional example."""
     from vebnn.bench.experiments import sweep
 
-    sweep.bench_sweep(listed(noise), listed(methods), seeds, out, figures, Console())
+    chosen = listed(noise), listed(methods)
+    sweep.bench_sweep(*chosen, seeds, out, figures, Console(), preset)
 
 
 @bench.command("modes")

@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("demo"),
     seed: Annotated[int, typer.Option(help="Seed of the data and the model.")] = 0,
+    preset: Annotated[str, typer.Option(help="standard (the defaults) or paper.")] = "standard",
 ) -> None:
     """Learn the paper's one-dimensional example and draw its Figure 1 (about a minute)."""
-    from vebnn.core.arguments import require_whole
+    from vebnn.core.arguments import require_one_of, require_whole
     from vebnn.datasets.toy import load_toy
     from vebnn.datasets.toy_score import score_toy
     from vebnn.estimators import VeBNNRegressor
     from vebnn.plots import plot_steps, save_figure
+    from vebnn.presets import paper
 
     require_whole("seed", seed, 0)
+    require_one_of("preset", preset, ("standard", "paper"))
+    settings = paper("toy") if preset == "paper" else {}
     console = Console()
     out.mkdir(parents=True, exist_ok=True)  # fails before the long fit, not after it
     data = load_toy(200, random_state=seed)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
-        model = VeBNNRegressor(random_state=seed, verbose=1).fit(data.X, data.y)
+        model = VeBNNRegressor(**settings, random_state=seed, verbose=1).fit(data.X, data.y)
         score = score_toy(model.predict_distribution, seed)
     picture, drawing = save_figure(plot_steps(model, data), out, "vebnn-demo")
     console.print(score_table(score))

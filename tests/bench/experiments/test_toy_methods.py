@@ -10,8 +10,11 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
+from vebnn import MLP
 from vebnn.bench.experiments import sweep, toy_methods
 from vebnn.bench.experiments.sweep import PANELS
+from vebnn.bench.experiments.toy_methods import CURVE_AT
+from vebnn.bench.experiments.toy_settings import make_toy_model
 from vebnn.bench.figures.convergence import plot_convergence
 from vebnn.bench.methods import ALL, METHODS, Method
 from vebnn.datasets.toy import true_mean, true_noise_std
@@ -41,9 +44,16 @@ class Fake:
         )
 
 
+@pytest.fixture
+def real() -> None:
+    """Mark a test that needs the estimators."""
+
+
 @pytest.fixture(autouse=True)
-def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     Fake.fits = []
+    if "real" in request.fixturenames:
+        return
 
     def make(self: Method, **more: int) -> Fake:
         noise = 1.1 if self.strategy == "cooperative" else 1.5
@@ -119,7 +129,8 @@ def test_sweep_runs_every_size_and_resumes(tmp_path: Path) -> None:
     assert min(Fake.fits) == 5
     assert max(Fake.fits) == 500
     for noise in noises:
-        assert (tmp_path / f"sweep-{noise}.png").read_bytes().startswith(b"\x89PNG")
+        for name in (f"sweep-{noise}", f"sweep-{noise}-fits"):
+            assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     # Half of the rows are lost; the second run brings them back, and prints the same tables.
     lines = path.read_text().splitlines(True)
     path.write_text("".join(lines[: len(lines) // 2]))
@@ -133,7 +144,7 @@ def test_sweep_runs_every_size_and_resumes(tmp_path: Path) -> None:
 
 
 def test_sweep_scores_ignorance_against_the_truth() -> None:
-    row = sweep.score_size("heteroscedastic", "VeBNN (pSGLD)", 5, 0)
+    row = sweep.score_size("standard", "heteroscedastic", "VeBNN (pSGLD)", 5, 0)
     assert row["epistemic_tll"] == pytest.approx(stats.norm(scale=0.5).logpdf(0.25))
     assert row["noise_rmse"] == pytest.approx(0.1 * np.sqrt(0.09 * (1 + 100 / 3)), rel=0.05)
 
@@ -152,3 +163,40 @@ def test_medians_and_ranges_are_drawn() -> None:
     np.testing.assert_allclose(lines[0][0].get_ydata(), [2.0, 0.3])
     band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (band.min(), band.max()) == (0.1, 5.0)
+
+
+def test_the_canonical_figure_has_beta_nll_and_two_steps() -> None:
+    curve = {name: [1.0] * len(CURVE_AT) for name in ("mean", "aleatoric_std", "epistemic_std")}
+    steps = [{"step": name, "curve": curve} for name in ("Step 1", "Round 1 · Step 2")]
+    rows = [
+        {"method": "MVE (β-NLL=0.5)", "seed": 0, "curve": curve},
+        {"method": "VeBNN (pSGLD)", "seed": 0, "curve": curve, "steps": steps},
+    ]
+    (figure,) = toy_methods.figures_of(rows).values()
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["MVE (β-NLL=0.5)", "mean network", "and variance"]
+    assert not toy_methods.figures_of(rows[1:])
+
+
+@pytest.mark.usefixtures("real")
+def test_the_preset_of_the_paper_has_its_networks_and_lengths() -> None:
+    ours = make_toy_model("VeBNN (pSGLD)", "paper", 3)
+    assert ours.network == MLP((256, 256), "tanh")
+    assert ours.variance_network == MLP((5,), "tanh")
+    assert (ours.rounds, ours.residuals, ours.random_state) == (2, "in_sample", 3)
+    joint = make_toy_model("MVE (β-NLL=0.5)", "paper", 0)
+    assert (joint.network, joint.beta) == (MLP((256, 256), "tanh"), 0.5)
+    assert joint.training.num_epochs == 20_000
+    assert repr(make_toy_model("MVE (pSGLD)", "standard", 1)) == repr(
+        METHODS["MVE (pSGLD)"].make(random_state=1)
+    )
+    with pytest.raises(ValueError, match="`preset` must be one of 'standard', 'paper'"):
+        make_toy_model("MVE (pSGLD)", "quick", 0)
+
+
+def test_presets_have_rows_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy_methods, "make_toy_model", lambda name, *_: METHODS[name].make())
+    for preset in ("standard", "paper"):
+        arguments = ["MVE (pSGLD)"], 1, tmp_path / "rows.jsonl", tmp_path, console()
+        toy_methods.bench_methods(*arguments, preset)
+    assert len(Fake.fits) == 2

@@ -1,26 +1,34 @@
 """All methods on the one-dimensional example: cooperative against joint training, per engine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from vebnn.bench.experiments.toy import NUM_ROWS
-from vebnn.bench.figures.curve import curve_of
+from vebnn.bench.experiments.toy_settings import TOY_PRESETS, make_toy_model, preset_stamp
+from vebnn.bench.figures.curve import curve_of, plot_curves
 from vebnn.bench.figures.strategies import plot_strategies
-from vebnn.bench.methods import ALL, ENGINE_NAMES, METHODS, find_method
+from vebnn.bench.methods import ALL, ENGINE_NAMES, find_method
 from vebnn.bench.render.sheet import Sheet, cells
 from vebnn.bench.render.terminal import print_lines, print_sheet
 from vebnn.bench.results import ResultsFile, Row, run_cases, stamp
-from vebnn.core.arguments import require_whole
-from vebnn.datasets.toy import PLOT_RANGE, load_toy
+from vebnn.bench.steps import fit_by_steps
+from vebnn.core.arguments import require_one_of, require_whole
+from vebnn.datasets.toy import PLOT_RANGE, load_toy, true_mean, true_noise_std
 from vebnn.datasets.toy_score import NUM_FRESH, score_toy
 from vebnn.plots import save_figure
+from vebnn.plots.steps import readable_limits
+from vebnn.prediction import Prediction
 
 CURVE_AT = np.linspace(*PLOT_RANGE, 181)
+MEAN, NOISE = "Step 1", "Round 1 · Step 2"  # the steps of the paper's canonical example
+BETA_NLL = "MVE (β-NLL=0.5)"
 
 COLUMNS = {
     "mean_rmse": "RMSE",
@@ -35,38 +43,76 @@ COLUMNS = {
 }
 
 
-def score_method(method: str, seed: int) -> Row:
-    """Fit one method to the data of one seed; return its scores and its curve for the figure."""
+def score_method(preset: str, method: str, seed: int) -> Row:
+    """Fit one method to the data of one seed; return its scores and its curve for the figure.
+
+    The row of the first seed of VeBNN also has its curves after the first steps.
+    """
     data = load_toy(NUM_ROWS, random_state=seed)
-    model = METHODS[method].make(random_state=seed).fit(data.X, data.y)
-    curve = curve_of(model.predict_distribution(CURVE_AT[:, None]))
-    return {**score_toy(model.predict_distribution, seed)._asdict(), "curve": curve}
+    model = make_toy_model(method, preset, seed)
+    steps = fit_by_steps(model, _curve, data.X, data.y)
+    scores = score_toy(model.predict_distribution, seed)._asdict()
+    first = [one for one in steps if one["step"] in (MEAN, NOISE)]
+    more = {"steps": first} if first and seed == 0 else {}
+    return {**scores, **_curve(model.predict_distribution), **more}
+
+
+def _curve(predict: Callable[..., Prediction]) -> Row:
+    return {"curve": curve_of(predict(CURVE_AT[:, None]))}
 
 
 def bench_methods(
-    names: Sequence[str], num_seeds: int, path: Path, folder: Path, console: Console
+    names: Sequence[str],
+    num_seeds: int,
+    path: Path,
+    folder: Path,
+    console: Console,
+    preset: str = "standard",
 ) -> list[Row]:
     """Score methods on seeds 0, 1, …, print the table, draw the figure, return the rows."""
     require_whole("seeds", num_seeds, 1)
+    require_one_of("preset", preset, TOY_PRESETS)
     if not names:
         raise ValueError("The comparison needs at least one method, or all. Got none.")
     wanted = ALL if [name.casefold() for name in names] == ["all"] else names
     methods = [find_method(name).name for name in wanted]
+    settings = {"num_rows": NUM_ROWS, "num_fresh": NUM_FRESH, **preset_stamp(preset)}
     rows = run_cases(
-        ResultsFile(path, stamp("toy methods", num_rows=NUM_ROWS, num_fresh=NUM_FRESH)),
+        ResultsFile(path, stamp("toy methods", **settings)),
         [{"method": method, "seed": seed} for method in methods for seed in range(num_seeds)],
-        score_method,
+        partial(score_method, preset),
         console,
     )
     means = pandas.DataFrame(rows).groupby("method", sort=False)[list(COLUMNS)].mean()
     print_sheet(means_sheet(means), console)
     print_lines(console, *noise_errors(means["noise_error"]))
-    pairs = _pairs({row["method"]: row["curve"] for row in rows if row["seed"] == 0})
-    if pairs:
-        figure = plot_strategies(CURVE_AT, pairs, load_toy(NUM_ROWS, random_state=0))
-        print_lines(console, f"Figure: {save_figure(figure, folder, 'strategies')[0]}")
+    for name, figure in figures_of(rows).items():
+        stem = name if preset == "standard" else f"{name}-{preset}"
+        print_lines(console, f"Figure: {save_figure(figure, folder, stem)[0]}")
     print_lines(console, f"Rows: {path}")
     return rows
+
+
+def figures_of(rows: Sequence[Row]) -> dict[str, Figure]:
+    """Return the paper's figures of the first seed whose methods were run.
+
+    One has every engine, joint and cooperative. The other sets a network with β-NLL beside the first
+    two steps of VeBNN: a mean network alone, then its noise.
+    """
+    first = {row["method"]: row for row in rows if row["seed"] == 0}
+    figures = {}
+    pairs = _pairs({name: row["curve"] for name, row in first.items()})
+    if pairs:
+        data = load_toy(NUM_ROWS, random_state=0)
+        figures["strategies"] = plot_strategies(CURVE_AT, pairs, data)
+    steps = [row["steps"] for row in first.values() if "steps" in row]
+    if steps and BETA_NLL in first:
+        alone, noise = (one["curve"] for one in steps[0])
+        curves = {BETA_NLL: first[BETA_NLL]["curve"], "mean network": alone, "and variance": noise}
+        truth = true_mean(CURVE_AT), true_noise_std(CURVE_AT)
+        limits = readable_limits(CURVE_AT, load_toy(NUM_ROWS, random_state=0))
+        figures["beta-nll"] = plot_curves({"y": curves}, CURVE_AT, truth, "x", limits)
+    return figures
 
 
 def means_sheet(means: pandas.DataFrame) -> Sheet:

@@ -6,9 +6,9 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from vebnn.bench.figures.curve import Curve, draw_curve, draw_truth
+from vebnn.bench.figures.curve import Curve, plot_curves
 from vebnn.plots.bands import draw_coverage, draw_diagonal
-from vebnn.plots.style import legend_below, styled_figure
+from vebnn.plots.style import styled_figure
 
 
 def plot_paths(
@@ -21,21 +21,9 @@ def plot_paths(
       truth_mean: the true stress, ``(steps,)``.
       truth_std: the true noise, ``(steps,)``.
     """
-    names = list(dict.fromkeys(name for row in curves.values() for name in row))
     steps = np.arange(1, len(truth_mean) + 1)
-    with styled_figure(3.0 * len(names) + 0.8, 2.7 * len(curves) + 0.6) as figure:
-        panels = figure.subplots(len(curves), len(names), sharex=True, sharey=True, squeeze=False)
-        for line, (num_paths, by_name) in zip(panels, curves.items(), strict=True):
-            line[0].set_ylabel(f"{num_paths} paths · stress")
-            for axes, name in zip(line, names, strict=True):
-                axes.set_title(name)
-                draw_truth(axes, steps, truth_mean, truth_std)
-                if name in by_name:
-                    draw_curve(axes, steps, by_name[name])
-        for axes in panels[-1]:
-            axes.set_xlabel("step")
-        legend_below(figure, panels[0, 0])
-    return figure
+    rows = {f"{num_paths} paths · stress": by_name for num_paths, by_name in curves.items()}
+    return plot_curves(rows, steps, (truth_mean, truth_std), "step")
 
 
 def plot_reliability(levels: Sequence[float], held: Mapping[str, Mapping[int, Sequence]]) -> Figure:

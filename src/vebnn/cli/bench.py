@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.bench_pages import bench_page, bench_table
-from vebnn.cli.bench_paper import bench_rounds
+from vebnn.cli.bench_paper import bench_paper, bench_rounds
 from vebnn.cli.bench_run import bench_run
 from vebnn.cli.groups import listed, new_group
 
@@ -319,6 +319,7 @@ bench.command("table", short_help="Make tables of the rows: tests, ranks, the pa
     bench_table
 )
 bench.command("page")(bench_page)
+bench.command("paper")(bench_paper)
 
 
 def _print_sheets(sheets: "Sequence[Sheet]", rows: Path, console: Console) -> None:

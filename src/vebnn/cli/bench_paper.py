@@ -1,4 +1,4 @@
-"""``vebnn bench rounds``: studies of the paper that need no comparison of methods."""
+"""``vebnn bench rounds`` and ``paper``: a study of the paper, and the page of all of it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,3 +32,21 @@ def bench_rounds(
 
     chosen = listed(datasets), listed(variants)
     study.bench_rounds(*chosen, rounds, splits, preset, out, figures, Console())
+
+
+def bench_paper(
+    rows: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder with the files of rows.")
+    ] = Path("docs/results"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The Markdown file to write.")] = Path(
+        "docs/results/paper.md"
+    ),
+) -> None:
+    """Set every table and figure of the paper beside the rows of a folder, without a fit."""
+    from vebnn.bench.pages.paper.page import paper_page
+    from vebnn.serialization.files import write_bytes
+
+    if not rows.is_dir():
+        raise FileNotFoundError(f"There is no folder {rows}. Name the folder with the files of rows.")
+    write_bytes(out, paper_page(rows).text.encode())
+    typer.echo(f"Written: {out}")

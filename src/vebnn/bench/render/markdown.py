@@ -31,7 +31,7 @@ def escape(text: str) -> str:
 
 def _table(sheet: Sheet) -> str:
     rows = [[_cell(cell) for cell in row] for group in sheet.groups for row in group]
-    rule = [":--", *["--:"] * (len(sheet.columns) - 1)]
+    rule = [":--", *[":--" if sheet.words else "--:"] * (len(sheet.columns) - 1)]
     lines = [[escape(name) for name in sheet.columns], rule, *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -33,6 +33,7 @@ class Sheet:
     columns: Sequence[str]  # headings; the first column is text, the others are numbers
     groups: Sequence[Sequence[Sequence[Cell]]]  # rows; writers draw a rule between groups
     notes: Sequence[str] = ()  # sentences below the table
+    words: bool = False  # all columns are text
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""The paper's two printed plasticity tables, and the seconds of the steps, ours beside them."""
+
+import pandas
+
+from vebnn.bench.comparison.published import published_tables
+from vebnn.bench.pages.paper.evidence import Rows
+from vebnn.bench.pages.paper.known_truth import LOSS, LOSS_IN_SAMPLE, PLASTICITY
+from vebnn.bench.render.sheet import MISSING, Sheet, cells
+from vebnn.bench.results import Row
+from vebnn.bench.steps import round_and_step
+
+PRINTED_SECONDS = {1: 82.0, 2: 48.0, 3: 100.0}  # the paper's, on an accelerator, with 1000 paths
+
+
+def plasticity_sheets(folder: Rows) -> list[Sheet]:
+    """Return the tables that have rows."""
+    losses = [row for file in (LOSS, LOSS_IN_SAMPLE) for row in folder.of(file)]
+    sheets = [
+        _beside(folder.of(PLASTICITY), "tab:epistemic_ece", "epistemic_calibration_error", ".3f"),
+        _beside(losses, "tab:gamma_results", "rmse_percent", ".2f"),
+        _beside(losses, "tab:gamma_results", "wasserstein", ".4f"),
+        seconds_sheet(folder),
+    ]
+    return [sheet for sheet in sheets if sheet is not None]
+
+
+def _beside(rows: list[Row], label: str, field: str, style: str) -> Sheet | None:
+    """Return means of material 1 beside the printed ones, a line for each method and size."""
+    table = next(t for t in published_tables() if (t["label"], t["field"]) == (label, field))
+    ours = pandas.DataFrame(
+        [row for row in rows if row["material"] == 1 and row["method"] in table["values"]]
+    )
+    if ours.empty:
+        return None
+    ours["kind"] = ours["experiment"].str.endswith("sample").map({True: "in sample", False: ""})
+    groups = ours.groupby(["num_paths", "method", "preset", "kind"], sort=False)[field]
+    lines = []
+    for (size, method, preset, kind), values in groups:
+        printed = table["values"][method].get(f"{size} paths")
+        lines.append(
+            cells(
+                str(method),
+                str(size),
+                f"{preset}{', ' if kind else ''}{kind}",
+                str(len(values)),
+                format(values.mean(), style),
+                MISSING if printed is None else format(printed[0], style),
+            )
+        )
+    units = " Ours is in standardised units, the paper's in MPa." if field == "wasserstein" else ""
+    return Sheet(
+        f"{table['title']}: {field.replace('_', ' ')}",
+        f"Means over choices of paths, material 1.{units}",
+        ("method", "paths", "preset", "choices", "ours", "the paper's"),
+        [lines],
+    )
+
+
+def seconds_sheet(folder: Rows) -> Sheet | None:
+    """Return the seconds of Steps 1, 2 and 3 of all rows that have them."""
+    rows = [*folder.of(PLASTICITY), *folder.of("plasticity-rounds.jsonl"), *folder.of("rounds.jsonl")]
+    timed = [row for row in rows if "steps" in row and row.get("variant", "trained") == "trained"]
+    if not timed:
+        return None
+    lines = []
+    for row in timed:
+        by_step: dict[int, list[float]] = {1: [], 2: [], 3: []}
+        for one in row["steps"]:
+            by_step[round_and_step(one["step"])[1]].append(one["seconds"])
+        first, second, third = (sum(by_step[n]) / max(len(by_step[n]), 1) for n in (1, 2, 3))
+        what = row.get("dataset") or f"material {row['material']}, {row['num_paths']} paths"
+        totals = (first + k * (second + third) for k in (1, 2))
+        numbers = (f"{value:.0f}" for value in (first, second, third, *totals))
+        lines.append(cells(what, row["settings"]["preset"], *numbers))
+    one, two, three = (PRINTED_SECONDS[n] for n in (1, 2, 3))
+    printed = (one, two, three, one + two + three, one + 2 * (two + three))
+    lines.append(cells("the paper's, 1000 paths", "paper", *(f"{value:.0f}" for value in printed)))
+    return Sheet(
+        "Seconds of the steps",
+        "Steps 2 and 3: means over rounds. K = 1 and 2: their sums. Ours are with compilation, beside "
+        "other programs: take them as ratios. The paper's are of an accelerator; it prints 378 for "
+        "K = 2, 410 for MVE (β-NLL) with five β and about 100 for MVE (pSGLD).",
+        ("fit", "preset", "Step 1", "Step 2", "Step 3", "K = 1", "K = 2"),
+        [lines],
+    )

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tests.support.settings import quick
 from vebnn.bench.experiments import rounds
+from vebnn.bench.figures.bars import plot_bars
 from vebnn.bench.figures.rounds import plot_steps, plot_trajectory
 from vebnn.bench.methods import METHODS
 from vebnn.bench.steps import fit_by_steps, round_and_step
@@ -89,3 +90,10 @@ def test_the_variants_change_one_thing(preset: str) -> None:
     assert untrained.engine == usual.engine
     assert replace(usual.engine, correction=True) == corrected.engine
     assert corrected.mean_training == usual.mean_training
+
+
+def test_a_bar_for_every_variant() -> None:
+    rows = [{"method": name, "rmse": value} for name in ("1 × 8", "2 × 8") for value in (1.0, 3.0)]
+    (axes,) = plot_bars(rows, {"rmse": "RMSE"}).axes
+    assert [bar.get_height() for bar in axes.patches] == [2.0, 2.0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1 × 8", "2 × 8"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+from vebnn.bench.figures.bars import plot_bars
 from vebnn.bench.figures.convergence import plot_convergence
 from vebnn.bench.figures.rounds import plot_trajectory
 from vebnn.bench.figures.sequences import plot_paths, plot_reliability
@@ -38,11 +39,11 @@ def save_figures(
     firsts = pandas.DataFrame(rows).drop_duplicates(["num_paths", "method"]).set_index("method")
     curves = {size: firsts.loc[firsts["num_paths"] == size, "curve"].to_dict() for size in shown}
     figures[f"{stem}-paths"] = plot_paths(curves, *truth)
-    iterated = [
-        row for row in rows if row["num_paths"] == sizes[-1] and row["method"].startswith("K =")
-    ]
-    if iterated:
-        figures[f"{stem}-trajectory"] = plot_trajectory(iterated, PANELS)
+    most = [row for row in rows if row["num_paths"] == sizes[-1]]
+    if rows[0]["experiment"].endswith("rounds"):
+        figures[f"{stem}-trajectory"] = plot_trajectory(most, PANELS)
+    if rows[0]["experiment"].endswith("size"):
+        figures[f"{stem}-bars"] = plot_bars(most, PANELS)
     coverages: dict[str, dict[int, list]] = {}
     for row in sorted(rows, key=lambda row: row["num_paths"]):
         if row["reliability"] is not None:

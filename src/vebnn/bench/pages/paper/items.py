@@ -20,6 +20,34 @@ MEAN_AND_NOISE = ("rmse_percent", "wasserstein")
 JOINT_OF_FIGURE = (JOINT, "MVE (Ensembles)", "MVE (β-NLL)")
 
 
+# Runs that add rows to entries which have some already: what, the command, hours on one core.
+MORE = (
+    ("UCI, preset paper, all methods on 20 splits", UCI, 6),
+    (
+        "UCI, preset paper, the three large sets",
+        "vebnn bench uci --preset paper --splits 3 --datasets power,carbon,superconduct "
+        "--methods 'VeBNN (pSGLD),MVE (pSGLD)'",
+        6,
+    ),
+    (
+        "UCI, standard preset, Superconduct",
+        "vebnn bench uci --methods paper,baselines --datasets superconduct --splits 5",
+        5,
+    ),
+    (
+        "UCI, standard preset, 20 splits, so that tests of significance are possible",
+        "vebnn bench uci --methods paper,baselines --datasets power,carbon --splits 20",
+        12,
+    ),
+    ("Plasticity, preset paper, 50 to 1000 paths", PLASTICITY, 60),
+    (
+        "Toy, preset paper, every engine",
+        "vebnn bench toy --preset paper --methods paper --seeds 5",
+        2,
+    ),
+)
+
+
 class Item(NamedTuple):
     """A table, a figure or a statement of the paper."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from vebnn.bench.experiments.rounds import rounds_sheet
 from vebnn.bench.pages.page import Page
 from vebnn.bench.pages.paper.evidence import HALF, MOST, Rows
-from vebnn.bench.pages.paper.items import ITEMS, Item
+from vebnn.bench.pages.paper.items import ITEMS, MORE, Item
 from vebnn.bench.pages.paper.plasticity_tables import plasticity_sheets
 from vebnn.bench.pages.paper.uci import uci_sheets
 from vebnn.bench.render.markdown import sheet_as_markdown
@@ -61,6 +61,7 @@ def paper_page(folder: Path) -> Page:
         f"**Result.** Of {len(ITEMS)} entries, {len(marks)} have rows or tests here: {counted}.",
         sheet_as_markdown(_claims(found)),
         sheet_as_markdown(_left(left)),
+        sheet_as_markdown(_more()),
         *map(sheet_as_markdown, _tables(rows)),
         "## Figures",
         *(f"{name}: ![{alt}](../images/{file}.png)" for name, file, alt in FIGURES),
@@ -98,6 +99,16 @@ def _left(items: list[Item]) -> Sheet:
         "command serves several lines. Commands resume.",
         ("in the paper", "command", "core-hours", "remark"),
         [lines],
+        words=True,
+    )
+
+
+def _more() -> Sheet:
+    return Sheet(
+        "What should have more rows",
+        "Entries above rest on a few fits, or on another preset. These commands complete them.",
+        ("what", "command", "core-hours"),
+        [[cells(what, command, f"{hours:g}") for what, command, hours in MORE]],
         words=True,
     )
 

@@ -78,25 +78,21 @@ def chains_sheet(rows: list[Row]) -> Sheet:
     groups = frame.groupby(["dataset", "method"], sort=True)
     lines = []
     for (dataset, method), some in groups:
-        mean = some[["rounds", "chosen_round", "r_hat", "raw_tll", "raw_coverage", "seconds"]].astype(
-            float
-        )
-        values = mean.mean()
+        fields = ["rounds", "chosen_round", "r_hat", "raw_tll", "raw_coverage"]
+        values = some[fields].astype(float).mean()
         shown = (
             _text(values["rounds"], ".0f"),
             _text(values["chosen_round"], ".1f"),
             _text(values["r_hat"], ".2f"),
             _text(values["raw_tll"], ".2f"),
             _text(values["raw_coverage"], ".3f"),
-            _text(values["seconds"], ".0f"),
         )
         lines.append(cells(str(dataset), str(method), str(len(some)), *shown))
     return Sheet(
         "UCI, preset paper: rounds, R-hat, and scores before calibration",
         "Means over splits. K: rounds of Steps 2 and 3; chosen: the round in use, by LMglk after the "
-        "first. R-hat of one chain, as in the paper, is that of its halves. Seconds: of a fit and "
-        "the fit that calibrates it, beside other programs: no timings.",
-        ("data set", "method", "splits", "K", "chosen", "R-hat", "raw TLL", "raw TC", "seconds"),
+        "first. R-hat of one chain, as in the paper, is that of its halves.",
+        ("data set", "method", "splits", "K", "chosen", "R-hat", "raw TLL", "raw TC"),
         [lines],
     )
 

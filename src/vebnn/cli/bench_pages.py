@@ -36,12 +36,26 @@ def bench_table(
         ),
     ] = None,
 ) -> None:
-    """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers."""
+    """Compare methods: mean (std), best and second, significance, ranks, the paper's numbers.
+
+    Rows of vebnn bench toy, sweep, modes, active, rounds, effort and update have tables of their own,
+    which are printed.
+    """
     from vebnn.bench.comparison.measures import find_metrics, usual_metrics
     from vebnn.bench.comparison.reading import read_results
     from vebnn.bench.comparison.summary import summarise, write_summary
-    from vebnn.bench.render.terminal import print_document
+    from vebnn.bench.pages.sheets import sheets_of
+    from vebnn.bench.render.terminal import print_document, print_sheet
 
+    if sheets := sheets_of(files, preset):
+        if out is not None:
+            raise ValueError(
+                f"The tables of {', '.join(map(str, files))} can only be printed. Got --out {out}; "
+                f"leave it out."
+            )
+        for sheet in sheets:
+            print_sheet(sheet, Console())
+        return
     chosen = find_metrics(listed(metric)) if metric else None
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(f"{out} is a file. Give --out the name of a folder.")

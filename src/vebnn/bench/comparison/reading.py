@@ -115,6 +115,11 @@ def _checked(row: Row, where: str) -> Row:
     return row
 
 
+def newest_run(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the run that was written to last."""
+    return _runs(rows)[0]
+
+
 def _runs(rows: Sequence[Row]) -> list[list[Row]]:
     """Return the rows of each run; the run that was written to last comes first."""
     runs: dict[str, list[Row]] = {}

@@ -4,7 +4,7 @@ Noise grows with x, so the total uncertainty is largest where observations are n
 fitted to a few rows and queries a few more, in rounds; its error is that of the mean against the truth.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -95,13 +95,23 @@ def bench_active(num_seeds: int, path: Path, console: Console) -> list[Row]:
         learn,
         console,
     )
+    picture, _ = save_figure(plot_active(SIZES, *_by_method(rows)), path.parent, path.stem)
+    print_sheet(active_sheet(rows), console)
+    print_lines(console, f"Rows: {path}. Figure: {picture}")
+    return rows
+
+
+def _by_method(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return the RMSE ``(seeds, rounds)`` of every method, and the inputs it queried."""
     by_method = {name: [row for row in rows if row["method"] == name] for name in ACQUISITIONS}
     errors = {name: np.array([row["rmse"] for row in some]) for name, some in by_method.items()}
     asked = {name: np.concatenate([row["asked"] for row in some]) for name, some in by_method.items()}
-    picture, _ = save_figure(plot_active(SIZES, errors, asked), path.parent, path.stem)
-    print_sheet(methods_sheet(errors, asked), console)
-    print_lines(console, f"Rows: {path}. Figure: {picture}")
-    return rows
+    return errors, asked
+
+
+def active_sheet(rows: Sequence[Row]) -> Sheet:
+    """Return the table of rows of all methods."""
+    return methods_sheet(*_by_method(rows))
 
 
 def methods_sheet(errors: Mapping[str, np.ndarray], asked: Mapping[str, np.ndarray]) -> Sheet:

@@ -83,9 +83,7 @@ def bench_methods(
         partial(score_method, preset),
         console,
     )
-    means = pandas.DataFrame(rows).groupby("method", sort=False)[list(COLUMNS)].mean()
-    print_sheet(means_sheet(means), console)
-    print_lines(console, *noise_errors(means["noise_error"]))
+    print_sheet(methods_sheet(rows), console)
     for name, figure in figures_of(rows).items():
         stem = name if preset == "standard" else f"{name}-{preset}"
         print_lines(console, f"Figure: {save_figure(figure, folder, stem)[0]}")
@@ -115,15 +113,19 @@ def figures_of(rows: Sequence[Row]) -> dict[str, Figure]:
     return figures
 
 
-def means_sheet(means: pandas.DataFrame) -> Sheet:
+def methods_sheet(rows: Sequence[Row]) -> Sheet:
     """Return a row per method."""
+    means = pandas.DataFrame(rows).groupby("method", sort=False)[list(COLUMNS)].mean()
+    preset = rows[0].get("settings", {}).get("preset")
+    how = "default settings of every method" if preset is None else f"preset {preset}"
     return Sheet(
-        f"Toy: {NUM_ROWS} points in [0, 10], default settings of every method",
+        f"Toy: {NUM_ROWS} points in [0, 10], {how}",
         "Means over seeds. RMSE: of the mean on [0, 10]. Noise error: mean relative error of the "
         "aleatoric std. TLL: of fresh observations in [0, 10], and in [−4, 0] and [10, 14]. Coverage: "
         "of 95 % intervals. Epistemic std: on [0, 10] and [13, 14].",
         ("method", *COLUMNS.values()),
         [[cells(name, *(f"{value:.3g}" for value in line)) for name, line in means.iterrows()]],
+        noise_errors(means["noise_error"]),
     )
 
 

@@ -41,6 +41,26 @@ MORE = (
     ),
     ("Plasticity, preset paper, 50 to 1000 paths", PLASTICITY, 60),
     (
+        "Toy, defaults, all methods: the table of toy.md has no committed rows",
+        "vebnn bench toy --methods all --seeds 10 --out docs/results/toy-methods.jsonl",
+        0.5,
+    ),
+    (
+        "Toy, defaults, 5 to 500 points: the table of toy.md has no committed rows",
+        "vebnn bench sweep --out docs/results/sweep.jsonl",
+        0.5,
+    ),
+    (
+        "Two modes: the table of mixture.md has no committed rows",
+        "vebnn bench modes --out docs/results/two-modes.jsonl",
+        0.1,
+    ),
+    (
+        "Active learning: the table of acquisition.md has no committed rows",
+        "vebnn bench active --out docs/results/active.jsonl",
+        1,
+    ),
+    (
         "Toy, preset paper, every engine",
         "vebnn bench toy --preset paper --methods paper --seeds 5",
         2,

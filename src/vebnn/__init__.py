@@ -1,7 +1,7 @@
 """Neural-network regression with error bars, split into noise and model uncertainty.
 
-Names are loaded on first use, so that ``import vebnn`` stays quick. Importing sets three JAX options,
-and only where you have not set them yourself: see :mod:`vebnn.core`.
+Names are loaded on first use, and JAX with them, so that ``import vebnn`` is quick. Three options of
+JAX are then set, and only where you have not set them yourself: see :mod:`vebnn.core`.
 """
 
 from importlib import import_module

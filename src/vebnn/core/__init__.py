@@ -1,7 +1,7 @@
 """Foundation of the package: types, argument checks, JAX set-up, random numbers, signals, workers.
 
-Importing vebnn calls :func:`configure`, which sets these JAX options and no others, each only if the
-user has not set it:
+Importing vebnn calls :func:`configure`. As soon as JAX is imported, it sets these options and no
+others, each only if the user has not set it:
 
 ``jax_num_cpu_devices``
     One device per core, so that independent runs (folds, chains, members) use every core. Choose a
@@ -16,9 +16,14 @@ user has not set it:
 
 from vebnn.core.compilation import cache_compiled_programs
 from vebnn.core.devices import use_one_device_per_core
+from vebnn.core.with_jax import when_jax_is_imported
 
 
 def configure() -> None:
-    """Set the JAX options listed above."""
+    """Set the JAX options listed above, now or when JAX is imported."""
+    when_jax_is_imported(_set_options)
+
+
+def _set_options() -> None:
     use_one_device_per_core()
     cache_compiled_programs()

@@ -10,8 +10,6 @@ import gc
 import os
 from pathlib import Path
 
-import jax
-
 _JAX_MIN_COMPILE_SECONDS = 1.0  # JAX's default: any other value is the user's choice
 _MAPS = Path("/proc/self/maps")
 _LIMIT = Path("/proc/sys/vm/max_map_count")
@@ -20,6 +18,8 @@ _SHARE = 0.5  # of the limit; one fit takes a few per cent of it
 
 def cache_compiled_programs() -> None:
     """Set the options of JAX's persistent compilation cache, unless the user has set a folder."""
+    import jax  # not with this module: importing vebnn need not import it
+
     choice = os.environ.get("VEBNN_COMPILATION_CACHE", "")
     if choice == "off" or jax.config.values["jax_compilation_cache_dir"]:
         return
@@ -36,6 +36,8 @@ def evict_compiled_programs() -> bool:
         return False
     crowded = _MAPS.read_bytes().count(b"\n") > _SHARE * int(_LIMIT.read_text())
     if crowded:
+        import jax
+
         jax.clear_caches()
         gc.collect()
     return crowded

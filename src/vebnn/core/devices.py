@@ -3,8 +3,6 @@
 import os
 from contextlib import suppress
 
-import jax
-
 
 def available_cores() -> int:
     """Return how many cores this process may use; outside Linux, how many the machine has."""
@@ -13,6 +11,8 @@ def available_cores() -> int:
 
 def use_one_device_per_core() -> None:
     """Set ``jax_num_cpu_devices``, unless the user has chosen or JAX has already started."""
+    import jax  # not with this module: importing vebnn need not import it
+
     forced = "xla_force_host_platform_device_count" in os.environ.get("XLA_FLAGS", "")
     if forced or jax.config.values["jax_num_cpu_devices"] != -1:
         return

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from vebnn.estimators.predicting import Predicting
@@ -41,6 +39,10 @@ def predict_distribution(
 def _predicted(model: Any, X: Any, y_std: Any, calibrated: bool) -> Prediction:
     if isinstance(model, Predicting):
         return model.predict_distribution(X, y_std=y_std, calibrated=calibrated)
+    # These import much of scikit-learn that an estimator alone does not need.
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.pipeline import Pipeline
+
     if isinstance(model, Pipeline):
         check_is_fitted(model)
         inputs = model[:-1].transform(X) if len(model) > 1 else X

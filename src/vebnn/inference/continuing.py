@@ -60,6 +60,7 @@ def _mixed(posterior: Posterior, probes: Array) -> bool:
     if not posterior.markov or num_draws < FEWEST_DRAWS:
         return True  # R-hat says nothing
     some = np.unique(np.linspace(0, len(probes) - 1, NUM_INPUTS).round().astype(int))
-    means = evaluate_draws(pool_chains(posterior.draws), probes[some])
+    # At all probes, as the score of the round does it: another number would be another program.
+    means = evaluate_draws(pool_chains(posterior.draws), probes)[:, some]
     found = diagnose_chains(means.reshape(num_chains, num_draws, *means.shape[1:]))
     return found.mixed

@@ -7,7 +7,6 @@ effective sample size are computed for the predicted means at some inputs.
 from typing import NamedTuple
 
 import numpy as np
-from arviz_stats.base import array_stats
 
 # R-hat² is about the variance of all chains over that within a chain. Posteriors of networks have many
 # modes, and pooled chains cover several; above 1.5 a chain covers less than half of the variance.
@@ -62,6 +61,8 @@ def diagnose_chains(outputs: np.ndarray) -> ChainDiagnostics:
       outputs: ``(chains, draws, rows, ..., outputs)``, at least four draws per chain; NaN, as
         in the padding of sequences, is left out, and of very many entries some are taken.
     """
+    from arviz_stats.base import array_stats  # takes longer to import than all of vebnn
+
     chains, draws = outputs.shape[:2]
     flat = outputs.reshape(chains, draws, -1).astype(float)
     entries = np.flatnonzero(~np.isnan(flat).any((0, 1)))

@@ -7,7 +7,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from vebnn.core.blocks import block_rows, by_blocks, is_wide
 from vebnn.core.types import Array, Dataset, Module, Params
@@ -41,11 +40,22 @@ def mask_padding(outputs: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.where(weight > 0, outputs, np.float32(np.nan))
 
 
-@eqx.filter_jit
-def unravel_draws(like: Params, draws: Array) -> Params:
+def ravel_stacked(networks: Params) -> np.ndarray:
+    """Return the flat vectors of stacked networks, ``(networks, parameters)``; see `ravel_pytree`."""
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(networks)]
+    return np.concatenate([leaf.reshape(len(leaf), -1) for leaf in leaves], axis=1)
+
+
+def unravel_draws(like: Params, draws: np.ndarray) -> Params:
     """Turn flat vectors ``(chains, draws, parameters)`` into parameters shaped like ``like``."""
-    _, unravel = ravel_pytree(like)
-    return jax.vmap(jax.vmap(unravel))(draws)
+    leaves, structure = jax.tree.flatten(like)
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    parts = np.split(draws, ends[:-1], axis=-1)
+    shaped = [
+        part.reshape(*draws.shape[:-1], *leaf.shape).astype(leaf.dtype)
+        for part, leaf in zip(parts, leaves, strict=True)
+    ]
+    return jax.tree.unflatten(structure, shaped)
 
 
 def pool_chains(draws: Any) -> Any:

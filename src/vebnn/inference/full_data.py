@@ -84,13 +84,16 @@ class FullDataSampler(Engine):
         def advance(state: Any, until: int) -> Any:
             return map_runs(chain.advance, (data, np.int32(until)), state)
 
+        def position(state: Any) -> int:
+            return int(np.asarray(state.step).min())
+
         def describe(state: Any) -> str:
-            return "burn-in" if np.min(state.step) < self.burn_in else "drawing"
+            return "burn-in" if position(state) < self.burn_in else "drawing"
 
         starts = problem.warm_starts(self.num_chains)
         first = map_runs(chain.begin, data, (jax.random.split(key, self.num_chains), starts))
         total = self.num_transitions
-        end = stage.run(advance, first, total, lambda state: int(np.min(state.step)), describe)
+        end = stage.run(advance, first, total, position, describe)
         trace = gather(end.trace)
         if not np.isfinite(trace).all():
             failed = int(np.argmin(np.isfinite(trace).all(1)))
@@ -98,7 +101,7 @@ class FullDataSampler(Engine):
                 f"The log posterior of {stage.name or 'the sampler'} is non-finite in chain "
                 f"{failed + 1} of {self.num_chains}. Look for extreme values in the data."
             )
-        return Posterior(gather(unravel_draws(like, end.draws)), trace, True, self.diagnose(end))
+        return Posterior(unravel_draws(like, gather(end.draws)), trace, True, self.diagnose(end))
 
 
 def where(condition: Array, yes: Any, no: Any) -> Any:

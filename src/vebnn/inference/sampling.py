@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import equinox as eqx
@@ -14,7 +14,7 @@ from jax.flatten_util import ravel_pytree
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Budget, Engine, Posterior, Problem
-from vebnn.inference.evaluation import unravel_draws
+from vebnn.inference.evaluation import ravel_stacked, unravel_draws
 from vebnn.training import (
     Objective,
     PlannedStage,
@@ -28,6 +28,8 @@ from vebnn.training.batches import NO_ROW, batch_shape, fetch, shuffled_batches,
 from vebnn.training.fleet import key_of_share, mean_of_shares, share_of, shares_of
 from vebnn.training.loop import raise_if_failed
 from vebnn.training.streaming import stream_if_large
+
+TRACE_ROOM = 8_192  # epochs: shorter chains have a trace of this length, and share a program
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,10 @@ class ChainSampler(Engine):
         """Return named numbers on the last state of a chain."""
         return {}
 
+    def without_lengths(self) -> Self:
+        """Return a sampler whose updates are the same: what decides on a compiled program."""
+        return replace(self, num_samples=1, burn_in=0, thinning=1, num_chains=1)
+
     @classmethod
     def for_budget(cls, budget: Budget) -> Self:
         """Return a sampler with the experiment's chains."""
@@ -99,6 +105,13 @@ class ChainSampler(Engine):
         return sample_chains(key, self, problem, stage)
 
 
+class Lengths(NamedTuple):
+    """Lengths of a sampler: inputs of the program, so that shorter chains share it."""
+
+    burn_in: Array
+    thinning: Array
+
+
 class ChainState(NamedTuple):
     """The state of one chain between two epochs."""
 
@@ -106,7 +119,7 @@ class ChainState(NamedTuple):
     sampler: Any
     epoch: Array
     draws: Array  # (samples, parameters)
-    trace: Array  # (epochs,): mean objective per row
+    trace: Array  # (epochs or more,): mean objective per row
     failed_step: Array  # the first step with a non-finite objective, or −1
 
 
@@ -119,9 +132,9 @@ class _Advance(eqx.Module):
     shares: int  # devices
 
     def __call__(
-        self, shared: tuple[AnyDataset, Array, Array], run: tuple[ChainState, Array]
+        self, shared: tuple[AnyDataset, Array, Array, Lengths], run: tuple[ChainState, Array]
     ) -> ChainState:
-        data, until, first_step_size = shared
+        data, until, first_step_size, lengths = shared
         state, rows = run
         sampler = self.sampler
         num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
@@ -163,8 +176,8 @@ class _Advance(eqx.Module):
             finite = jnp.isfinite(values).at[-1].min(jnp.all(jnp.isfinite(chain.position)))
             bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
             # A draw is overwritten until its own epoch: no branch in the loop.
-            due = jnp.maximum(number - sampler.burn_in, 1)
-            slot = (due + sampler.thinning - 1) // sampler.thinning - 1
+            due = jnp.maximum(number - lengths.burn_in, 1)
+            slot = (due + lengths.thinning - 1) // lengths.thinning - 1
             return ChainState(
                 key=key,
                 sampler=chain,
@@ -177,7 +190,10 @@ class _Advance(eqx.Module):
         def go_on(state: ChainState) -> Array:
             return (state.epoch < until) & (state.failed_step < 0)
 
-        return jax.lax.while_loop(go_on, epoch, state)
+        # The sampler begins here: a program for its first state alone would have to be compiled, too.
+        begin = lambda first, now: jnp.where(state.epoch == 0, first, now)  # noqa: E731
+        begun = jax.tree.map(begin, sampler.init(state.sampler.position), state.sampler)
+        return jax.lax.while_loop(go_on, epoch, state._replace(sampler=begun))
 
 
 def with_curvature(
@@ -203,7 +219,8 @@ def sample_chains(
     total = sampler.burn_in + sampler.thinning * sampler.num_samples
     like = jax.tree.map(lambda leaf: leaf[0], problem.starts)
     shares = shares_of(problem.data.x, sampler.num_chains)
-    advance_chain = _Advance(problem.objective, sampler, like, shares)
+    advance_chain = _Advance(problem.objective, sampler.without_lengths(), like, shares)
+    lengths = Lengths(np.int32(sampler.burn_in), np.int32(sampler.thinning))
     rows = all_rows(len(problem.data.x), sampler.num_chains)
 
     data = stream_if_large(with_spare_rows(problem.data))
@@ -214,33 +231,43 @@ def sample_chains(
     first_step_size = np.float32(size)
 
     def advance(state: ChainState, until: int) -> ChainState:
-        shared = (data, np.int32(until), first_step_size)
+        shared = (data, np.int32(until), first_step_size, lengths)
         return map_runs(advance_chain, shared, (state, rows), shares=shares)
 
     def position(state: ChainState) -> int:
         failed = (np.asarray(state.failed_step) >= 0).any()
-        return total if failed else int(np.min(state.epoch))
+        return total if failed else int(np.asarray(state.epoch).min())
 
     def describe(state: ChainState) -> str:
-        return "burn-in" if np.min(state.epoch) < sampler.burn_in else "drawing"
+        return "burn-in" if position(state) < sampler.burn_in else "drawing"
 
     states = _start(key, sampler, problem.warm_starts(sampler.num_chains), total)
     end = stage.run(advance, states, total, position, describe)
     what = f"log posterior of {stage.name or 'the sampler'}"
     raise_if_failed(end.failed_step, what, "chain", "step_size")
-    trace = gather(end.trace)
+    trace = gather(end.trace)[:, :total]
     info = {"objective_per_row": trace[:, sampler.burn_in :].mean(1)}
     last_step_size = first_step_size * sampler.decay ** (total - 1)
-    info |= gather(jax.vmap(lambda state: sampler.diagnose(state, last_step_size))(end.sampler))
-    return Posterior(gather(unravel_draws(like, end.draws)), trace, True, info)
+    info |= gather(_diagnose(sampler.without_lengths(), end.sampler, last_step_size))
+    return Posterior(unravel_draws(like, gather(end.draws)), trace, True, info)
+
+
+def _start(key: Key, sampler: ChainSampler, starts: Params, total: int) -> ChainState:
+    """Return the state before the first epoch, in NumPy; the sampler begins in the compiled program."""
+    flat = ravel_stacked(starts)
+    num_chains, size = flat.shape
+    states = jax.eval_shape(jax.vmap(sampler.init), flat)
+    zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), states)
+    return ChainState(
+        key=jax.random.split(key, num_chains),
+        sampler=zeros._replace(position=flat),
+        epoch=np.zeros(num_chains, np.int32),
+        draws=np.zeros((num_chains, sampler.num_samples, size), flat.dtype),
+        trace=np.full((num_chains, max(total, TRACE_ROOM)), np.nan, flat.dtype),
+        failed_step=np.full(num_chains, -1, np.int32),
+    )
 
 
 @eqx.filter_jit
-def _start(key: Key, sampler: ChainSampler, starts: Params, total: int) -> ChainState:
-    def one(key: Key, params: Params) -> ChainState:
-        flat, _ = ravel_pytree(params)
-        draws = jnp.zeros((sampler.num_samples, flat.size), flat.dtype)
-        trace = jnp.full(total, jnp.nan, flat.dtype)
-        return ChainState(key, sampler.init(flat), jnp.int32(0), draws, trace, jnp.int32(-1))
-
-    return jax.vmap(one)(jax.random.split(key, sampler.num_chains), starts)
+def _diagnose(sampler: ChainSampler, states: Any, step_size: Array) -> dict[str, Array]:
+    return jax.vmap(lambda state: sampler.diagnose(state, step_size))(states)

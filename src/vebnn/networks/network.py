@@ -111,7 +111,8 @@ def build_networks(
     Raises:
       ValueError: if the network does not map one example to ``(*steps, out_size)``.
     """
-    stacked = _build(as_recipe(network), in_shape, out_size, keys)
+    # On the host, where taking some of the networks is no program of its own.
+    stacked = jax.device_get(_build(as_recipe(network), in_shape, out_size, keys))
     weights, rest = eqx.partition(stacked, eqx.is_inexact_array)
     rest = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, rest)
     built = Network(weights, Structure(rest))

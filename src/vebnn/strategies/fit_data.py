@@ -24,7 +24,7 @@ class Keys(NamedTuple):
     def __call__(self, purpose: str, number: int = 0) -> Key:
         """Return the key of a purpose in a round."""
         place = number * len(self.purposes) + self.purposes.index(purpose)
-        return jax.random.fold_in(self.key, place)
+        return jax.random.fold_in(self.key, np.uint32(place))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def pad_rows(lists: Sequence[np.ndarray]) -> Array:
     """Stack row lists of unequal length, one run each."""
     length = round_size(max(len(rows) for rows in lists))
     padded = [np.pad(rows, (0, length - len(rows)), constant_values=NO_ROW) for rows in lists]
-    return jnp.asarray(np.stack(padded).astype(np.int32))
+    return np.stack(padded).astype(np.int32)
 
 
 def with_spare_rows(data: SomeDataset) -> SomeDataset:

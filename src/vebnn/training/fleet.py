@@ -43,10 +43,27 @@ def map_runs(function: Callable[[Any, Any], Tree], shared: Any, runs: Any, *, sh
     # Every device needs the same number of runs: the last run is repeated.
     runs = _resized(runs, even) if even > num_runs else runs
     # Sharded like the results: otherwise the second call in a loop compiles again.
-    runs = jax.device_put(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
+    runs = _dealt(runs, NamedSharding(mesh, PartitionSpec(_AXIS)))
     compiled = _compiled(all_busy=num_devices * shares == jax.local_device_count())
     results = compiled(function, replicate(shared, num_runs, shares=shares), runs, mesh)
     return _resized(results, num_runs) if even > num_runs else results
+
+
+def _dealt(runs: Tree, sharding: NamedSharding) -> Tree:
+    """Deal the runs to the devices.
+
+    Arrays of a single device go by way of the host: there, each would be cut by a program of its own.
+    """
+
+    def deal(leaf: Any) -> Any:
+        if not isinstance(leaf, jax.Array) or leaf.sharding.is_equivalent_to(sharding, leaf.ndim):
+            return jax.device_put(leaf, sharding)
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            words = deal(jax.random.key_data(leaf))
+            return jax.random.wrap_key_data(words, impl=jax.random.key_impl(leaf))
+        return jax.device_put(np.asarray(leaf), sharding)
+
+    return jax.tree.map(deal, runs)
 
 
 @eqx.filter_jit

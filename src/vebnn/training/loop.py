@@ -257,7 +257,7 @@ def train(
         return settings.num_epochs if finished.all() else int(epoch[~finished].min())
 
     def describe(state: TrainState) -> str:
-        return f"loss {np.mean(state.best_value):.4g}"
+        return f"loss {np.mean(np.asarray(state.best_value)):.4g}"
 
     start = _start(key, starts, settings.num_epochs)
     end = stage.run(advance, start, settings.num_epochs, position, describe)
@@ -265,25 +265,27 @@ def train(
     return gather(Trained(end.best_params, end.best_epoch, end.best_value, end.epoch, end.history))
 
 
-@eqx.filter_jit
 def _start(key: Key, starts: Params, num_epochs: int) -> TrainState:
-    def one(key: Key, params: Params) -> TrainState:
-        flat, _ = ravel_pytree(params)
-        return TrainState(
-            key=key,
-            params=params,
-            optimiser=optax.scale_by_adam().init(flat),
-            epoch=jnp.int32(0),
-            best_params=params,
-            best_value=jnp.asarray(jnp.inf, flat.dtype),
-            best_epoch=jnp.int32(0),
-            stopped=jnp.bool_(False),
-            failed_step=jnp.int32(-1),
-            history=jnp.full((num_epochs, 2), jnp.nan, flat.dtype),
-        )
+    """Return the state before the first epoch, in NumPy: compiling it would take longer."""
 
-    num_runs = jax.tree.leaves(starts)[0].shape[0]
-    return jax.vmap(one)(jax.random.split(key, num_runs), starts)
+    def begin(params: Params) -> tuple[Array, optax.OptState]:
+        flat, _ = ravel_pytree(params)
+        return flat, optax.scale_by_adam().init(flat)
+
+    flat, optimiser = jax.eval_shape(jax.vmap(begin), starts)
+    num_runs = len(flat)
+    return TrainState(
+        key=jax.random.split(key, num_runs),
+        params=starts,
+        optimiser=jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), optimiser),
+        epoch=np.zeros(num_runs, np.int32),
+        best_params=starts,
+        best_value=np.full(num_runs, np.inf, flat.dtype),
+        best_epoch=np.zeros(num_runs, np.int32),
+        stopped=np.zeros(num_runs, bool),
+        failed_step=np.full(num_runs, -1, np.int32),
+        history=np.full((num_runs, num_epochs, 2), np.nan, flat.dtype),
+    )
 
 
 def raise_if_failed(failed_step: Array, what: str, run: str, setting: str) -> None:

@@ -5,7 +5,6 @@ neighbouring residuals are alike, all of them.
 """
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core.types import Key, ResidualDataset
@@ -40,7 +39,7 @@ def best_epochs_of_folds(
     searched = train(
         key,
         objective,
-        jax.tree.map(lambda leaf: jnp.repeat(leaf, len(folds), axis=0), start),
+        jax.tree.map(lambda leaf: np.repeat(leaf, len(folds), axis=0), start),
         data,
         pad_rows([own[fold != one] for one in folds]),
         settings,

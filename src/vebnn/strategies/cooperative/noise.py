@@ -1,7 +1,7 @@
 """What Step 2 has learned: the noise of every input."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -77,34 +77,34 @@ class Noise(eqx.Module):
 
     def variance(self, x: np.ndarray) -> np.ndarray:
         """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""
-        return _average(self, x, _itself) * self.scale
+        return self.averages(x).variance * self.scale
 
     def inverse_precision(self, x: np.ndarray) -> np.ndarray:
         """Return 1/E[1/σ²] of all rows: the noise that Step 3 takes as given.
 
         The log-likelihood of the mean is linear in 1/σ², so its average over draws has this noise.
         """
-        return self.scale / _average(self, x, _inverse)
+        return self.scale / self.averages(x).precision
+
+    def averages(self, x: np.ndarray) -> "Averages":
+        """Return the averages over draws for all rows, in units of the scale."""
+        return in_pieces(lambda rows: _averages(self, rows), x)
 
 
-def _itself(variance: Array) -> Array:
-    return variance
+class Averages(NamedTuple):
+    """Averages over draws, ``(rows, ..., outputs)``."""
 
-
-def _inverse(variance: Array) -> Array:
-    return 1 / variance
-
-
-def _average(noise: Noise, x: np.ndarray, function: Callable[[Array], Array]) -> np.ndarray:
-    return in_pieces(lambda rows: _averaged(noise, rows, function), x)
+    variance: np.ndarray
+    precision: np.ndarray  # one over the variance
 
 
 @eqx.filter_jit
-def _averaged(noise: Noise, x: Array, function: Callable[[Array], Array]) -> Array:
+def _averages(noise: Noise, x: Array) -> Averages:
+    # Both in one program: either alone would have to be compiled, and evaluate the networks, again.
     head = VARIANCE_HEADS[noise.loss]
 
-    def block(rows: Array) -> Array:
-        each = map_draws(lambda network: function(head.variance(jax.vmap(network)(rows))), noise.draws)
-        return each.mean(0)
+    def block(rows: Array) -> Averages:
+        each = map_draws(lambda network: head.variance(jax.vmap(network)(rows)), noise.draws)
+        return Averages(each.mean(0), (1 / each).mean(0))
 
     return by_blocks(block, x)

@@ -126,8 +126,10 @@ class Steps:
 
     def _learned(self, noise: Noise) -> LearnedNoise:
         data = self.rows.data
-        given = _with_noise(data, noise.inverse_precision(data.x))
-        return LearnedNoise(noise, noise.variance(data.x), given, given, self._noisy_held_out(noise))
+        average = noise.averages(data.x)
+        given = _with_noise(data, noise.scale / average.precision)
+        variance = average.variance * noise.scale
+        return LearnedNoise(noise, variance, given, given, self._noisy_held_out(noise))
 
     def step_2(self, number: int, means: Trained | None, earlier: Posterior | None) -> LearnedNoise:
         """Learn the noise from the squared residuals of the current mean."""
@@ -303,7 +305,7 @@ class Steps:
         report = Round(
             number=number,
             log_marginal_likelihood=float(
-                log_marginal_likelihood(draws, data, freedom) / data.weight.sum()
+                np.asarray(log_marginal_likelihood(draws, data, freedom)) / data.weight.sum()
             ),
             validation_nll=nll,
             validation_kind=kind,

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from vebnn.bench.experiments.rounds import rounds_sheet
 from vebnn.bench.pages.page import Page
+from vebnn.bench.pages.paper.commands import MORE
 from vebnn.bench.pages.paper.evidence import HALF, MOST, Rows
-from vebnn.bench.pages.paper.items import ITEMS, MORE, Item
+from vebnn.bench.pages.paper.items import ITEMS, Item
 from vebnn.bench.pages.paper.plasticity_tables import plasticity_sheets
 from vebnn.bench.pages.paper.uci import uci_sheets
 from vebnn.bench.render.markdown import sheet_as_markdown

@@ -82,6 +82,35 @@ def test_the_rounds_of_a_fit_are_three_claims(tmp_path: Path) -> None:
     assert known.energy_rounds(Rows(tmp_path / "nowhere")) is None
 
 
+def test_presets_of_the_toy_example_are_compared_apart(tmp_path: Path) -> None:
+    def row(method: str, preset: str | None, **scores: float) -> dict:
+        settings = {} if preset is None else {"preset": preset}
+        return {"method": method, "seed": 0, "settings": settings, **scores}
+
+    def swept(method: str, preset: str | None, error: float) -> dict:
+        return row(method, preset, mean_rmse=error) | {"noise": "homoscedastic", "num_rows": 5}
+
+    ours, other = "VeBNN (pSGLD)", "MVE (pSGLD)"
+    write(
+        tmp_path / "sweep.jsonl",
+        [
+            *(swept(ours, None, 1.0), swept(other, None, 2.0)),
+            *(swept(ours, "paper", 9.0), swept(other, "paper", 3.0)),
+        ],
+    )
+    found = known.sweep_wins("homoscedastic", [other, "ME (MSE)"], ["mean_rmse"])(Rows(tmp_path))
+    assert found is not None
+    assert (found.ours, found.mark) == ("1 of 2, preset paper and standard", "(✓)")
+    wanted = known.toy_wins([(ours, other)], ("mean_rmse", "tll_outside"))
+    assert wanted(Rows(tmp_path)) is None
+    better = {"mean_rmse": 1.0, "tll_outside": -3.0}, {"mean_rmse": 2.0, "tll_outside": -4.0}
+    both = [row(name, None, **scores) for name, scores in zip((ours, other), better, strict=True)]
+    write(tmp_path / "toy-methods.jsonl", both)
+    found = wanted(Rows(tmp_path))
+    assert found is not None
+    assert found.ours == "defaults: 2 of 2"
+
+
 def test_every_label_of_the_printed_tables_has_a_line() -> None:
     names = " ".join(item.name for item in ITEMS)
     for table in published_tables():

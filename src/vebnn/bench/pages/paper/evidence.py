@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,15 +40,13 @@ class Rows:
 
     def of(self, file: str, preset: str | None = None) -> list[Row]:
         """Return the rows of a file that were not skipped; none if there is no such file."""
-        rows = ({**row, "preset": row["settings"].get("preset")} for row in _read(self.folder / file))
+        path = self.folder / file
+        rows = [
+            {**row, "preset": row["settings"].get("preset", "standard")}
+            for row in (read_rows(path) if path.is_file() else ())
+            if "skipped" not in row
+        ]
         return [row for row in rows if preset in (None, row["preset"])]
-
-
-@cache
-def _read(path: Path) -> tuple[Row, ...]:
-    if not path.is_file():
-        return ()
-    return tuple(row for row in read_rows(path) if "skipped" not in row)
 
 
 def mark_of(held: Sequence[bool]) -> str:

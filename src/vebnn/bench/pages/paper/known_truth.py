@@ -95,7 +95,7 @@ def calibration_errors(folder: Rows) -> Finding | None:
 
 def gamma_wins(
     others: Sequence[str], fields: Sequence[str], label: str | None, margin: float = MARGIN
-) -> Callable:
+) -> Callable[[Rows], Finding | None]:
     """Return whether Step 2 with the Gamma likelihood is better than with other losses by a margin."""
 
     def find(folder: Rows) -> Finding | None:
@@ -164,7 +164,9 @@ def _settled(scores: dict[int, float]) -> int:
     return min(number for number, score in scores.items() if abs(score - last) <= CLOSE)
 
 
-def toy_wins(pairs: Sequence[tuple[str, str]], fields: Sequence[str]) -> Callable:
+def toy_wins(
+    pairs: Sequence[tuple[str, str]], fields: Sequence[str]
+) -> Callable[[Rows], Finding | None]:
     """Return whether ours is better on the one-dimensional example, with both presets."""
 
     def find(folder: Rows) -> Finding | None:
@@ -191,27 +193,35 @@ def _toy_compare(rows: Sequence[Row], pairs: Sequence[Pair], fields: Sequence[st
             continue
         for field in fields:
             both = some.pivot(index="seed", columns="method", values=field).astype(float).dropna()
+            if both.empty:
+                continue
             sign = -1 if field.startswith("tll") else 1
             held.append(bool(sign * both[ours].mean() <= sign * both[other].mean()))
     return held
 
 
-def sweep_wins(noise: str, others: Sequence[str], fields: Sequence[str]) -> Callable:
+def sweep_wins(
+    noise: str, others: Sequence[str], fields: Sequence[str]
+) -> Callable[[Rows], Finding | None]:
     """Return whether VeBNN has the smaller errors at every number of points, by medians over seeds."""
 
     def find(folder: Rows) -> Finding | None:
         frame = pandas.DataFrame([row for row in folder.of("sweep.jsonl") if row["noise"] == noise])
         if frame.empty:
             return None
-        medians = frame.groupby(["num_rows", "method"])[list(fields)].median().unstack("method")
+        places = frame.groupby(["preset", "num_rows", "method"])[list(fields)]
+        medians = places.median().unstack("method")
         held = [
             bool(a <= b)
             for field in fields
             for other in others
-            if other in medians[field]
+            if {OURS, other} <= set(medians[field])
             for a, b in medians[field][[OURS, other]].dropna().to_numpy()
         ]
-        return Finding(counted_wins(held), "everywhere", mark_of(held)) if held else None
+        if not held:
+            return None
+        words = f"{counted_wins(held)}, preset {presets_of(frame.to_dict('records'))}"
+        return Finding(words, "everywhere", mark_of(held))
 
     return find
 

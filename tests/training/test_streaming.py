@@ -1,15 +1,18 @@
 """Rows that stay with the host: the same results, from rows read batch by batch."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tests.support.patches import patch_networks, patches
+from vebnn.core.types import NoisyDataset
 from vebnn.inference import PSGLD, Problem
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.training import SILENT, Objective, Training, all_rows, streaming, train
-from vebnn.training.batches import NO_ROW, take
+from vebnn.training.batches import NO_ROW, shuffled_batches, take
 
 NUM_ROWS, BATCH = 45, 15
 OBJECTIVE = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(2)))
@@ -78,3 +81,32 @@ def test_runs_side_by_side_get_rows_of_their_own(data, read) -> None:
     found = jax.jit(jax.vmap(lambda one: take(here, one)))(rows)
     np.testing.assert_array_equal(found.x, data.x[rows])
     np.testing.assert_array_equal(found.weight[..., 0], [[1, 1], [1, 0]])
+
+
+def test_rows_in_random_order_are_dealt_as_whole_batches(tmp_path, key) -> None:
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(103, 3)).astype(np.float32))
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    ones = np.ones((103, 1), np.float32)
+    data = NoisyDataset(streaming.HostRows(x, shuffled=True), ones, ones, ones)
+    dealt = np.asarray(jax.jit(lambda key: shuffled_batches(key, data, all_rows(103)[0], 10))(key))
+    # round_size adds a row that does not exist.
+    assert sorted(dealt[dealt != NO_ROW]) == list(range(103))
+    assert sorted(dealt[:, 0]) == list(range(0, 103, 10))
+    assert (np.diff(dealt, axis=1)[dealt[:, 1:] != NO_ROW] == 1).all()
+    assert list(dealt[:, 0]) != sorted(dealt[:, 0])
+
+
+def test_pages_of_a_mapped_file_are_given_back(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(streaming, "MOST_MAPPED", 2**20)
+    np.save(tmp_path / "x.npy", np.ones((2**13, 2**10), np.float32))  # 32 MiB
+    rows = streaming.HostRows(np.load(tmp_path / "x.npy", mmap_mode="r"))
+
+    def resident() -> int:
+        """Return the mapped pages of files in this process, in kB."""
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssFile"))
+
+    before = resident()
+    for start in range(0, 2**13, 64):
+        assert rows.on_host(slice(start, start + 64)).sum() == 2**16
+    assert resident() - before < 2**13

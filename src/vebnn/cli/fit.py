@@ -2,20 +2,18 @@
 
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from vebnn.cli.fit_large import fit_large, is_large
 from vebnn.cli.fit_output import print_dry_run, print_plan, print_result
-from vebnn.cli.groups import Interrupted
+from vebnn.cli.fit_places import model_folder, resumable
 from vebnn.cli.options import AsJSON, DataFile, ErrorColumns, Images
 
 if TYPE_CHECKING:
-    from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.model import TableModel
     from vebnn.tabular.plan import TrainingPlan
     from vebnn.tabular.sequences.encoder import SequenceColumns
@@ -118,6 +116,12 @@ def fit(
             help="Keep a sample of up to 1,000 rows only: vebnn add then has none to go on from.",
         ),
     ] = False,
+    work_folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the encoded rows of a table larger than memory (default: MODEL.rows)."
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted fit.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show columns, rows and budget; train and write nothing.")
@@ -136,18 +140,56 @@ def fit(
     are left out, but remain steps of their sequence.
     Ctrl-C leaves a checkpoint in MODEL.checkpoint; rerun the same command
     with --resume to continue.
+
+    A CSV, TSV or Parquet file of more than 4 million rows is encoded into a
+    file, block by block, and trained on from there; with --work-folder, a
+    smaller one is, too.
     """
-    from vebnn.serialization.checkpoints import CheckpointFolder
     from vebnn.tabular.files import read_table
     from vebnn.tabular.images.folder import ImageFolder
     from vebnn.tabular.plan import plan_table
-    from vebnn.tabular.saving import check_can_save
     from vebnn.tabular.sequences.plan import plan_sequences
 
     started = time.perf_counter()
     console = Console(quiet=as_json)
     if images is None and not (image_column is None and image_size is None):
         raise ValueError("The --image-column and --image-size are for images. Add --images FOLDER.")
+    in_memory = {
+        "--images": images,
+        "--group": group,
+        "--time": time_column,
+        "--sequence": sequence,
+        "--y-std": y_std,
+        "--weight": weight,
+        "--heavy-tails": heavy_tails,
+        "--rounds": rounds,
+        "--time-budget": time_budget,
+        "--inference": None if inference == "psghmc" else inference,
+    }
+    used = [name for name, value in in_memory.items() if value]
+    if work_folder is not None or (not used and is_large(data)):
+        if used:
+            raise ValueError(f"Without --work-folder only: {', '.join(used)} need all rows in memory.")
+        fit_large(
+            data,
+            {
+                "targets": target or [],
+                "drop": drop or [],
+                "categorical": categorical or [],
+                "max_categories": max_categories,
+                "target_kinds": target_kind or [],
+            },
+            out=out,
+            work_folder=work_folder,
+            effort=effort,
+            hold_out=hold_out,
+            calibrate=calibrate,
+            seed=seed,
+            resume=resume,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+        return
     by = _columns_of_sequences(sequence, step, step_as_input=step_as_input)
     if by is not None:
         _refuse_beside_sequences(images=images, time=time_column, group_as_input=group_as_input)
@@ -177,13 +219,7 @@ def fit(
             images=None if images is None else ImageFolder(images, image_column, image_size),
             **options,
         )
-    folder = out or data.with_name(f"{data.name.split('.')[0]}.model")
-    check_can_save(folder)
-    checkpoint = CheckpointFolder(folder.with_name(f"{folder.name}.checkpoint"))
-    if checkpoint.exists() and not (resume or dry_run):
-        raise ValueError(
-            f"There is an interrupted fit in {checkpoint}. Add --resume to continue it, or delete it."
-        )
+    folder, checkpoint = model_folder(data, out, resume=resume or dry_run)
     print_plan(console, plan)
 
     from vebnn.tabular.effort import lengths_of, new_estimator
@@ -211,7 +247,7 @@ def fit(
             rounds = rounds or 1
         print_dry_run(console, plan, lengths, folder, rounds=rounds, as_json=as_json)
         return
-    with _resumable(checkpoint):
+    with resumable(checkpoint):
         model = _train(estimator, plan, keep_rows=not no_rows)
         model.save(folder)
         checkpoint.delete()
@@ -245,22 +281,6 @@ def _refuse_beside_sequences(*, images: Path | None, time: str | None, group_as_
         )
     if group_as_input:
         raise ValueError("The --group-as-input is for tables. Leave it out with --sequence.")
-
-
-@contextmanager
-def _resumable(checkpoint: "CheckpointFolder") -> Iterator[None]:
-    """Say how to resume after Ctrl-C, or after a failure to write such as a full disk."""
-    resume = f"The work so far is in {checkpoint}; rerun the same command with --resume."
-    try:
-        yield
-    except KeyboardInterrupt:
-        way_out = resume if checkpoint.exists() else "Rerun the same command."
-        raise Interrupted(f"Interrupted. {way_out}") from None
-    except OSError as error:
-        if not checkpoint.exists():
-            raise
-        reason = f"{error.strerror}: {error.filename}." if error.filename else str(error)
-        raise OSError(f"{reason} {resume}") from error
 
 
 def _train(estimator: Any, plan: "TrainingPlan", *, keep_rows: bool) -> "TableModel":

@@ -1,9 +1,11 @@
 """What ``vebnn fit`` prints before and after the training."""
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -22,7 +24,7 @@ MOST_COLUMNS_SHOWN = 15
 def print_plan(console: Console, plan: "TrainingPlan") -> None:
     """Print the division of the rows, the columns and the notices about them."""
     calibrated = f" {len(plan.calibrated):,} to calibrate on," if plan.calibrate else ""
-    columns, groups = plan.encoder.columns, plan.groups
+    groups = plan.groups
     within = ""
     if groups.column is not None or groups.noun != "group":
         of = "" if groups.column is None else f" of {groups.column}"
@@ -33,8 +35,17 @@ def print_plan(console: Console, plan: "TrainingPlan") -> None:
         f"{len(plan.held_out):,} held out{latest}."
     )
     console.print(Text(opening), soft_wrap=True)
-    table = tables.new_table("", "column", "kind", "values", "missing")
     targets = zip(plan.encoder.targets, plan.table.observed.T, plan.missing_targets, strict=True)
+    print_columns(console, plan.encoder, targets)
+    tables.print_notices(console, plan.notices)
+
+
+def print_columns(
+    console: Console, encoder: "Encoder", targets: Iterable[tuple[str, np.ndarray, int]]
+) -> None:
+    """Print what each column is; targets have a name, values, and how many are missing."""
+    columns = encoder.columns
+    table = tables.new_table("", "column", "kind", "values", "missing")
     for name, values, missing in targets:
         span = f"{values.min():g} to {values.max():g}"
         table.add_row(Text(name), "target", span, str(missing or ""))
@@ -44,7 +55,6 @@ def print_plan(console: Console, plan: "TrainingPlan") -> None:
     console.print(table)
     if len(columns) > MOST_COLUMNS_SHOWN:
         console.print(f"  … and {len(columns) - MOST_COLUMNS_SHOWN} more columns", highlight=False)
-    tables.print_notices(console, plan.notices)
 
 
 def print_dry_run(

@@ -67,7 +67,9 @@ def take_groups(order: np.ndarray, group: np.ndarray, wanted: int) -> np.ndarray
     size = np.bincount(group, minlength=len(order))
     taken: list[int] = []
     num_rows = 0
-    for one in order[: len(order) if wanted > 0 else 0].tolist():
+    if single := _are_single(size, group):  # every row brings it closer
+        taken = order[: max(0, min(wanted, len(order) - 1))].tolist()
+    for one in order[: len(order) if wanted > 0 and not single else 0].tolist():
         if num_rows >= wanted or len(taken) >= len(order) - 1:
             break
         if abs(num_rows + size[one] - wanted) < wanted - num_rows:
@@ -81,12 +83,21 @@ def take_groups(order: np.ndarray, group: np.ndarray, wanted: int) -> np.ndarray
     return rows[np.argsort(place[group[rows]], kind="stable")]
 
 
+def _are_single(size: np.ndarray, group: np.ndarray) -> bool:
+    """Return whether every row is a group of its own; a loop over millions of them would take long."""
+    return len(size) == len(group) and bool((size == 1).all())
+
+
 def balanced_folds(rank: np.ndarray, group: np.ndarray, num_folds: int) -> np.ndarray:
     """Return the fold of each row: every group goes to the fold with the fewest rows so far.
 
     Large groups come first, and groups of one size in the order of their ``rank``.
     """
+    if num_folds == 1:
+        return np.zeros(len(group), int)
     size = np.bincount(group, minlength=len(rank))
+    if _are_single(size, group):  # rows are dealt in turn
+        return (np.argsort(np.argsort(rank)) % num_folds)[group]
     fold = np.zeros(len(rank), int)
     folds = [(0, number) for number in range(num_folds)]  # (rows so far, number): a heap
     for one in np.lexsort((rank, -size)).tolist():

@@ -58,7 +58,8 @@ class VeBNNRegressor(Regressor):
         ``"nuts"``, ``"cross_fit"`` for the other engines.
       num_folds: networks used for ``"cross_fit"`` and ``"posterior"``: in Step 1 for the residuals, in
         Step 2 to stop a variance network that is trained, unless there are 200 single rows or fewer.
-        5 by default, for images 3.
+        5 by default, for images 3. With ``"posterior"``, 1 means none: round 1 then takes residuals of
+        rows that its mean was trained on, which are as good if there are millions.
       rescale_residuals: learn the noise relative to its mean size, per output.
       variance_inference: ``"map"`` (paper) trains one variance network; an engine such as ``"psghmc"``,
         the default with residuals of the posterior, samples it, and the noise is the mean over draws.
@@ -154,7 +155,7 @@ class VeBNNRegressor(Regressor):
         variance_loss = self.variance_loss or ("gamma_half" if sampled else "gamma")
         if rounds is not None:
             require_whole("rounds", rounds, 1)
-        require_whole("num_folds", num_folds, 2)
+        require_whole("num_folds", num_folds, 1 if default.residuals == "posterior" else 2)
         require_one_of("iterate", self.iterate, ("posterior", "mean"))
         require_one_of("choose_round", choose_round, ("validation", "marginal_likelihood", "last"))
         if self.time_budget is not None:

@@ -11,8 +11,10 @@ import numpy as np
 from vebnn.core.blocks import block_rows, by_blocks, is_wide
 from vebnn.core.types import Array, Dataset, Module, Params
 from vebnn.training.batches import round_size
+from vebnn.training.streaming import HostRows
 
 PIECE_BLOCKS = 8  # blocks of wide rows in one call of a compiled program
+PIECE_BLOCKS_OF_NARROW = 64  # the same of narrow rows that stay with the host
 MOST_PROBES = 512  # training rows at which draws are evaluated for diagnostics; enough for a mean
 
 
@@ -126,8 +128,8 @@ def _moments(draws: Any, x: Array) -> Moments:
 def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0) -> Any:
     """Return a compiled function of rows for all of them, as NumPy arrays.
 
-    Wide rows go piece by piece, one for each device at a time, so that memory-mapped images are never
-    read as a whole.
+    Wide rows, and those that stay with the host, go piece by piece, one for each device at a time, so
+    that mapped files are never read as a whole.
 
     Args:
       function: of rows; its results have the rows as one of their axes.
@@ -136,11 +138,16 @@ def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0)
     """
     if isinstance(x, jax.core.Tracer):  # a part of a larger program
         return function(x)
-    if not is_wide(x) or len(x) <= block_rows(x):
-        return _cut(jax.device_get(function(pad_to_bucket(x))), len(x), axis)
-    size, devices, found = PIECE_BLOCKS * block_rows(x), jax.local_devices(), []
+    mapped = isinstance(x, HostRows)
+    read: Any = x.on_host if isinstance(x, HostRows) else x.__getitem__
+    if not (is_wide(x) or mapped) or len(x) <= block_rows(x):
+        whole = read(slice(None)) if mapped else x
+        return _cut(jax.device_get(function(pad_to_bucket(whole))), len(x), axis)
+    blocks = PIECE_BLOCKS if is_wide(x) else PIECE_BLOCKS_OF_NARROW
+    size, devices, found = blocks * block_rows(x), jax.local_devices(), []
     for start in range(0, len(x), size * len(devices)):
-        pieces = [x[start + n * size :][:size] for n in range(len(devices))]
+        places = [slice(start + n * size, start + (n + 1) * size) for n in range(len(devices))]
+        pieces = [read(place) for place in places]
         pieces = [piece for piece in pieces if len(piece)]
         # Calls return at once, so that the devices work side by side.
         waiting = [

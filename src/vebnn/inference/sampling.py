@@ -132,10 +132,9 @@ class _Advance(eqx.Module):
     shares: int  # devices
 
     def __call__(
-        self, shared: tuple[AnyDataset, Array, Array, Lengths], run: tuple[ChainState, Array]
+        self, shared: tuple[AnyDataset, Array, Array, Array, Lengths], state: ChainState
     ) -> ChainState:
-        data, until, first_step_size, lengths = shared
-        state, rows = run
+        data, rows, until, first_step_size, lengths = shared
         sampler = self.sampler
         num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
         num_rows = jnp.sum(rows != NO_ROW)
@@ -221,18 +220,18 @@ def sample_chains(
     shares = shares_of(problem.data.x, sampler.num_chains)
     advance_chain = _Advance(problem.objective, sampler.without_lengths(), like, shares)
     lengths = Lengths(np.int32(sampler.burn_in), np.int32(sampler.thinning))
-    rows = all_rows(len(problem.data.x), sampler.num_chains)
+    rows = all_rows(len(problem.data.x))[0]  # those of all chains
 
     data = stream_if_large(with_spare_rows(problem.data))
-    data = replicate(data, sampler.num_chains, shares=shares)
+    data, rows = replicate((data, rows), sampler.num_chains, shares=shares)
     # An input of the program, so that another step size needs no compilation.
     size = sampler.step_size if step_size is None else step_size
     require_number("step_size", size, 0, np.inf)
     first_step_size = np.float32(size)
 
     def advance(state: ChainState, until: int) -> ChainState:
-        shared = (data, np.int32(until), first_step_size, lengths)
-        return map_runs(advance_chain, shared, (state, rows), shares=shares)
+        shared = (data, rows, np.int32(until), first_step_size, lengths)
+        return map_runs(advance_chain, shared, state, shares=shares)
 
     def position(state: ChainState) -> int:
         failed = (np.asarray(state.failed_step) >= 0).any()

@@ -13,6 +13,7 @@ from vebnn.inference.evaluation import mask_padding, probe_rows
 from vebnn.networks import Network
 from vebnn.strategies.contract import Rows, Shapes
 from vebnn.training import Split, split_rows
+from vebnn.training.streaming import on_host
 
 
 class Keys(NamedTuple):
@@ -44,7 +45,8 @@ class FitData:
         num_groups = num_rows if groups is None else int(groups.max()) + 1
         extra = None if held_out is None else num_rows + np.arange(len(held_out.x))
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-        num_folds = min(num_folds, num_groups) if num_groups > 1 else 0
+        # One fold would leave its network nothing to train on.
+        num_folds = min(num_folds, num_groups) if min(num_folds, num_groups) > 1 else 0
         split = split_rows(rng, num_rows, num_folds, settings.validation_fraction, extra, groups)
         return cls(data, held_out, split, Shapes.of(data))
 
@@ -61,7 +63,7 @@ class FitData:
     @cached_property
     def probes(self) -> Dataset:
         """These rows."""
-        return jax.tree.map(lambda leaf: leaf[self.probe_rows], self.data)
+        return on_host(self.data, self.probe_rows)
 
     def check(self, engine: Engine, networks: Network) -> None:
         """Refuse, before any training, a network that the engine cannot use."""

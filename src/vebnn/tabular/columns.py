@@ -1,5 +1,6 @@
 """One column of a table → columns of numbers for the network, as learned from the training rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -95,7 +96,11 @@ class CategoryColumn:
     @classmethod
     def fit(cls, name: str, labels: np.ndarray, most: int) -> "CategoryColumn":
         """Learn from training labels; the ``most`` frequent ones get a column each."""
-        counts = pandas.Series(labels).value_counts()
+        return cls.of_counts(name, pandas.Series(labels).value_counts().to_dict(), most)
+
+    @classmethod
+    def of_counts(cls, name: str, counts: Mapping[str, int], most: int) -> "CategoryColumn":
+        """Learn from how often each label appears."""
         # Ties are broken by name, so that the order of the rows does not matter.
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         kept = {str(label): int(count) for label, count in ordered[:most]}

@@ -30,14 +30,16 @@ def round_size(size: int) -> int:
 
 def all_rows(size: int, num_runs: int = 1) -> Array:
     """Return row lists with all rows for every run."""
-    return pad_rows([np.arange(size)] * num_runs)
+    return pad_rows([np.arange(size, dtype=np.int32)] * num_runs)
 
 
 def pad_rows(lists: Sequence[np.ndarray]) -> Array:
     """Stack row lists of unequal length, one run each."""
     length = round_size(max(len(rows) for rows in lists))
-    padded = [np.pad(rows, (0, length - len(rows)), constant_values=NO_ROW) for rows in lists]
-    return np.stack(padded).astype(np.int32)
+    padded = np.full((len(lists), length), NO_ROW, np.int32)
+    for line, rows in zip(padded, lists, strict=True):
+        line[: len(rows)] = rows
+    return padded
 
 
 def with_spare_rows(data: SomeDataset) -> SomeDataset:
@@ -51,12 +53,17 @@ def with_spare_rows(data: SomeDataset) -> SomeDataset:
     )
 
 
+def weight_of(data: SomeDataset, rows: Array) -> Array:
+    """Return the weight of the given rows, zero of ``NO_ROW``."""
+    present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
+    return data.weight[rows] * present
+
+
 def take(data: SomeDataset, rows: Array) -> SomeDataset:
     """Return the given rows; ``NO_ROW`` gets weight zero."""
     whole = lambda node: isinstance(node, HostRows)  # noqa: E731
     taken = jax.tree.map(lambda leaf: leaf[rows], data, is_leaf=whole)
-    present = (rows != NO_ROW).reshape(rows.shape + (1,) * (data.weight.ndim - 1))
-    return taken._replace(weight=taken.weight * present)
+    return taken._replace(weight=weight_of(data, rows))
 
 
 def batch_shape(num_rows: int, batch_size: int) -> tuple[int, int]:
@@ -128,14 +135,17 @@ def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) 
     """Deal the rows into mini-batches, to be scanned and passed to :func:`fetch`.
 
     Narrow rows are gathered once, leaves of shape ``(batches, batch rows, ...)``, so that the steps of
-    the epoch read consecutive memory. Of wide rows only the numbers are dealt.
+    the epoch read consecutive memory. Of wide rows, and of those with the host, only the numbers are
+    dealt. If the latter are in random order, batches are, and not rows.
     """
     num_batches, size = batch_shape(rows.shape[0], batch_size)
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
     dealt = jnp.concatenate([rows, fill])
+    if isinstance(data.x, HostRows) and data.x.shuffled:
+        return dealt.reshape(num_batches, size)[jax.random.permutation(key, num_batches)]
     if num_batches > 1:
         dealt = dealt[random_order(key, num_batches, size)]
-    if is_wide(data.x):
+    if _is_fetched(data.x):
         return dealt.reshape(num_batches, size)
     epoch = take(data, dealt)
     return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)
@@ -143,4 +153,9 @@ def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) 
 
 def fetch(data: SomeDataset, batch: SomeDataset | Array) -> SomeDataset:
     """Return the rows of one of the :func:`shuffled_batches`."""
-    return take(data, batch) if is_wide(data.x) else batch
+    return take(data, batch) if _is_fetched(data.x) else batch
+
+
+def _is_fetched(x: Array) -> bool:
+    """Return whether every step gathers its rows itself."""
+    return is_wide(x) or isinstance(x, HostRows)

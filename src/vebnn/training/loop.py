@@ -20,6 +20,7 @@ from vebnn.training.batches import (
     scale_of_rows,
     shuffled_batches,
     take,
+    weight_of,
     with_spare_rows,
 )
 from vebnn.training.fleet import (
@@ -140,7 +141,7 @@ class _Advance(eqx.Module):
         last = jnp.minimum(until, run.num_epochs)
         watch_data = take(data, run.watch_rows) if self.watched else None
         # Normalise per row: Adam's ε and the logs depend on the scale.
-        scale = 1 / jnp.maximum(jnp.sum(take(data, run.train_rows).weight), 1)
+        scale = 1 / jnp.maximum(jnp.sum(weight_of(data, run.train_rows)), 1)
         num_batches, _ = batch_shape(run.train_rows.shape[0], self.batch_size)
         flat_start, unravel = ravel_pytree(run.state.params)
         optimiser = optax.scale_by_adam()

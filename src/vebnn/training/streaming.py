@@ -1,9 +1,10 @@
-"""Rows that stay with the host: data larger than a device's memory.
+"""Rows that stay with the host: data larger than the memory of a device, or of the host itself.
 
 A step of a compiled program asks for the rows of its batch, and gets them from a NumPy array, which
 may be mapped from a file.
 """
 
+import mmap
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ import numpy as np
 from vebnn.core.types import Array, SomeDataset
 
 MOST_OF_DEVICE = 0.5  # of its memory for rows; networks and their gradients need the rest
+MOST_MAPPED = 2**28  # bytes of a mapped file that are read before its pages are given back
 
 
 @jax.tree_util.register_static
@@ -19,11 +21,19 @@ class HostRows:
     """An array of which a compiled program sees only the rows that it asks for.
 
     It is a static part of that program: other data are another program.
+
+    Args:
+      rows: the array.
+      shuffled: whether the rows are in random order: neighbours may then share a batch, which reads
+        consecutive places of a file.
     """
 
-    def __init__(self, rows: np.ndarray) -> None:
-        self._rows = rows
+    def __init__(self, rows: np.ndarray, *, shuffled: bool = False) -> None:
+        self._rows, self.shuffled = rows, shuffled
         self.shape, self.dtype, self.ndim = rows.shape, rows.dtype, rows.ndim
+        # Of a copy on write, giving pages back would undo the writes.
+        self._mapped = getattr(rows, "_mmap", None) if getattr(rows, "mode", "") == "r" else None
+        self._bytes_read = 0
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -33,16 +43,34 @@ class HostRows:
         found = jax.ShapeDtypeStruct((*numbers.shape, *self.shape[1:]), self.dtype)
         return jax.pure_callback(self._read, found, numbers, vmap_method="expand_dims")
 
+    def on_host(self, numbers: Any) -> np.ndarray:
+        """Return some rows, by their numbers or as a slice, outside of compiled functions."""
+        found = np.array(self._rows[numbers])
+        self._bytes_read += found.nbytes
+        if self._bytes_read > MOST_MAPPED:
+            self._bytes_read = 0
+            # The system would keep all pages that were ever read in the memory of this process.
+            if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+                self._mapped.madvise(mmap.MADV_DONTNEED)
+        return found
+
     def _read(self, numbers: Any) -> np.ndarray:
-        return np.ascontiguousarray(self._rows[np.asarray(numbers)])
+        return self.on_host(np.asarray(numbers))
 
 
 def stream_if_large(data: SomeDataset) -> SomeDataset:
     """Return data whose inputs stay with the host if they are large for a device."""
     memory = device_memory()
-    if memory is None or data.x.nbytes <= MOST_OF_DEVICE * memory:
+    if memory is None or isinstance(data.x, HostRows) or data.x.nbytes <= MOST_OF_DEVICE * memory:
         return data
     return data._replace(x=HostRows(np.asarray(data.x)))  # type: ignore[return-value]
+
+
+def on_host(data: SomeDataset, rows: np.ndarray) -> SomeDataset:
+    """Return some rows as arrays, outside of compiled functions."""
+    x = data.x.on_host(rows) if isinstance(data.x, HostRows) else data.x[rows]
+    others = (leaf[rows] for leaf in data[1:])
+    return type(data)(x, *others)
 
 
 def device_memory() -> int | None:

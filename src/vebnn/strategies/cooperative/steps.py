@@ -38,6 +38,7 @@ from vebnn.strategies.cooperative.variance import Evidence, train_variance
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.strategies.fit_data import FitData, Keys, appended
 from vebnn.training import Objective, Stage, Trained
+from vebnn.training.streaming import HostRows, on_host
 
 if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
@@ -296,7 +297,7 @@ class Steps:
         """Score a round on rows it has not seen."""
         noise, data, freedom = learned.noise, learned.unweighted, learned.noise.freedom
         draws, there = pool_chains(posterior.draws), self._noisy_held_out(noise)
-        here = jax.tree.map(lambda leaf: leaf[self.rows.probe_rows], data)
+        here = on_host(data, self.rows.probe_rows)
         outputs = evaluate_draws(draws, here.x)
         if there is None:
             nll, kind = leave_one_out_nll(outputs, here, freedom), "leave one out"
@@ -329,8 +330,10 @@ class Steps:
         else:
             mean: Any = means.params if means is not None and earlier is None else earlier
             found = in_sample_residuals(mean, data)
-        # An average of repeats is no match for a gross error among them.
-        pure = kind == "posterior" and not self.settings.heavy_tails
+        # An average of repeats is no match for a gross error among them; and so many rows that they
+        # stay with the host show the mean without repeats.
+        few = not isinstance(data.x, HostRows)
+        pure = kind == "posterior" and few and not self.settings.heavy_tails
         return with_pure_error(found, data) if pure else found
 
 

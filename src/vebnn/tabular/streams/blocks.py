@@ -50,8 +50,15 @@ class RowFile:
         """Return whether the file has more rows; of text, lines within quotes may count, too."""
         with readable(str(self.path), self.kind):
             if self.kind == ".parquet":
-                return int(_parquet(self.path).metadata.num_rows) > number
-            return delimited.has_more_lines(self.path, number + 1)
+                return self.count_rows() > number
+            return delimited.count_lines(self.path, number + 2) > number + 1
+
+    def count_rows(self) -> int:
+        """Return the number of rows; of text, that of lines, which may be more."""
+        with readable(str(self.path), self.kind):
+            if self.kind == ".parquet":
+                return int(_parquet(self.path).metadata.num_rows)
+            return max(delimited.count_lines(self.path) - 1, 0)
 
     def blocks(
         self, size: int, labels: Collection[str] = (), columns: Collection[str] | None = None
@@ -131,7 +138,9 @@ def _pieces_of_parquet(
         refuse_repeated(str(path), file.schema_arrow.names)
         names = [name for name in file.schema_arrow.names if columns is None or name in columns]
         total, done = max(file.metadata.num_rows, 1), 0
-        for batch in file.iter_batches(batch_size=size, columns=names):
-            frame = with_named_index(pyarrow.Table.from_batches([batch]).to_pandas())
-            done += len(frame)
-            yield frame, done / total
+        # One row group at a time: a reader of several keeps all that it has read.
+        for group in range(file.num_row_groups):
+            for batch in file.iter_batches(batch_size=size, row_groups=[group], columns=names):
+                frame = with_named_index(pyarrow.Table.from_batches([batch]).to_pandas())
+                done += len(frame)
+                yield frame, done / total

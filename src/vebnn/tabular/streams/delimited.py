@@ -1,6 +1,7 @@
 """Delimited text, block by block, with the rules of :mod:`vebnn.tabular.delimited`."""
 
 import io
+import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,13 +71,13 @@ def no_rows(path: Path, separator: str) -> pandas.DataFrame:
     return read(nrows=0, index_col=False)
 
 
-def has_more_lines(path: Path, number: int) -> bool:
-    """Return whether a file has more lines than ``number``; reads no further than that."""
+def count_lines(path: Path, most: float = math.inf) -> int:
+    """Return the number of line ends in a file; reads little further than ``most``."""
     lines = 0
     with get_handle(path, "rb", compression="infer", is_text=False) as handles:
-        while lines <= number and (chunk := handles.handle.read(_CHUNK)):
+        while lines < most and (chunk := handles.handle.read(_CHUNK)):
             lines += chunk.count(b"\n")
-    return lines > number
+    return lines
 
 
 def _empty_lines(path: Path) -> int:

@@ -1,0 +1,1 @@
+"""Fits of tables that memory cannot hold: encoded once into a mapped file, in random order."""

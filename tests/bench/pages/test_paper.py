@@ -12,6 +12,7 @@ from vebnn.bench.pages.paper.evidence import Pair, Rows, compare, mark_of, publi
 from vebnn.bench.pages.paper.items import ITEMS
 from vebnn.bench.pages.paper.page import paper_page
 from vebnn.bench.render.markdown import escape
+from vebnn.cli.bench_paper import bench_paper
 
 ROOT = Path(vebnn.__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -129,3 +130,10 @@ def test_the_page_in_the_repository_has_a_line_for_every_entry() -> None:
     page = (RESULTS / "paper.md").read_text()
     for item in ITEMS:
         assert f"\n| {escape(item.name)} |" in page
+
+
+def test_the_command_writes_the_page_or_says_what_is_missing(tmp_path: Path) -> None:
+    bench_paper(tmp_path, tmp_path / "paper.md")
+    assert (tmp_path / "paper.md").read_text() == paper_page(tmp_path).text
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere"):
+        bench_paper(tmp_path / "nowhere", tmp_path / "paper.md")

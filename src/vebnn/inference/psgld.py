@@ -41,7 +41,8 @@ class PSGLD(ChainSampler):
       stability: keeps G finite where gradients vanish.
       correction: add T (η/2) Γ with Γ = ∂G/∂θ = −(1−α) (V+ε)^(−3/2) g ∂g/∂θ to the step. It takes a
         Hessian-vector product per step, which about doubles its time. Without it, a chain of short
-        memory samples p(θ)/G(θ).
+        memory samples p(θ)/G(θ). The product is a noisy estimate of ∂g/∂θ: in networks, where
+        (V+ε)^(−3/2) is large, it can drive chains away.
     """
 
     num_samples: int = 150

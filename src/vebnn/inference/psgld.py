@@ -40,9 +40,10 @@ class PSGLD(ChainSampler):
       smoothing: memory of the squared gradient.
       stability: keeps G finite where gradients vanish.
       correction: add T (η/2) Γ with Γ = ∂G/∂θ = −(1−α) (V+ε)^(−3/2) g ∂g/∂θ to the step. It takes a
-        Hessian-vector product per step, which about doubles its time. Without it, a chain of short
-        memory samples p(θ)/G(θ). The product is a noisy estimate of ∂g/∂θ: in networks, where
-        (V+ε)^(−3/2) is large, it can drive chains away.
+        Hessian-vector product per step, which about doubles its time. Without it, a chain without
+        memory (α = 0) samples p(θ)/G(θ). With a memory it corrects only for the last gradient in V. The
+        product is a noisy estimate of ∂g/∂θ: in networks, where (V+ε)^(−3/2) is large, it can drive
+        chains away.
     """
 
     num_samples: int = 150

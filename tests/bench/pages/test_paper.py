@@ -11,6 +11,7 @@ from vebnn.bench.pages.paper import known_truth as known
 from vebnn.bench.pages.paper.evidence import Pair, Rows, compare, mark_of, published_wins
 from vebnn.bench.pages.paper.items import ITEMS
 from vebnn.bench.pages.paper.page import paper_page
+from vebnn.bench.pages.paper.plasticity_tables import ROUND_FIELDS, plasticity_sheets
 from vebnn.bench.render.markdown import escape
 from vebnn.cli.bench_paper import bench_paper
 
@@ -110,6 +111,37 @@ def test_presets_of_the_toy_example_are_compared_apart(tmp_path: Path) -> None:
     found = wanted(Rows(tmp_path))
     assert found is not None
     assert found.ours == "defaults: 2 of 2"
+
+
+def test_losses_are_compared_after_every_round_of_one_fit(tmp_path: Path) -> None:
+    def row(loss: str, *errors: float) -> dict:
+        scores = dict.fromkeys(ROUND_FIELDS, 0.5)
+        steps = [{"step": "Step 1", "seconds": 4.0, **scores}]
+        for number, error in enumerate(errors, start=1):
+            for step in (2, 3):
+                name = f"Round {number} · Step {step}"
+                steps.append({"step": name, "seconds": 1.0 * step, **scores, "wasserstein": error})
+        place = {"material": 1, "num_paths": 50, "repeat": 0, "settings": {"preset": "paper"}}
+        last = {"rmse_percent": 15.0, "wasserstein": errors[-1], "epistemic_calibration_error": 0.1}
+        return place | {"method": loss, "experiment": "plasticity · loss", "steps": steps, **last}
+
+    write(tmp_path / "plasticity-loss.jsonl", [row("Gamma", 0.2, 0.1), row("Natural", 0.4, 0.3)])
+    rmse, distance, rounds = plasticity_sheets(Rows(tmp_path))[:3]
+    texts = [[cell.text for cell in line] for line in rounds.groups[0]]
+    assert [line[:4] for line in texts] == [
+        ["Gamma", "50", "by folds", "1"],
+        ["Gamma", "50", "by folds", "2"],
+        ["Natural", "50", "by folds", "1"],
+        ["Natural", "50", "by folds", "2"],
+    ]
+    assert [line[5] for line in texts] == ["0.2", "0.1", "0.4", "0.3"]
+    assert [cell.text for cell in distance.groups[0][0]][-2:] == ["0.1000", "0.0210"]
+    assert rmse.groups[0][0][-1].text == "15.05"
+    write(tmp_path / "plasticity.jsonl", [row("VeBNN (pSGLD)", 0.2, 0.1)])
+    ours, paper = plasticity_sheets(Rows(tmp_path))[-1].groups[0]
+    # Step 1 and, for each round, Steps 2 and 3; then the same of the paper.
+    assert [cell.text for cell in ours][2:] == ["4", "2", "3", "9", "14"]
+    assert [cell.text for cell in paper][2:] == ["82", "48", "100", "230", "378"]
 
 
 def test_every_label_of_the_printed_tables_has_a_line() -> None:

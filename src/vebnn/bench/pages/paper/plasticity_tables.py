@@ -9,6 +9,13 @@ from vebnn.bench.render.sheet import MISSING, Sheet, cells
 from vebnn.bench.results import Row
 from vebnn.bench.steps import round_and_step
 
+ROUND_FIELDS = {
+    "rmse_percent": "RMSE %",
+    "wasserstein": "WA",
+    "epistemic_log_likelihood": "epistemic TLL",
+    "epistemic_coverage": "epistemic TC",
+    "epistemic_interval_length": "epistemic TIL",
+}
 PRINTED_SECONDS = {1: 82.0, 2: 48.0, 3: 100.0}  # the paper's, on an accelerator, with 1000 paths
 
 
@@ -19,6 +26,7 @@ def plasticity_sheets(folder: Rows) -> list[Sheet]:
         _beside(folder.of(PLASTICITY), "tab:epistemic_ece", "epistemic_calibration_error", ".3f"),
         _beside(losses, "tab:gamma_results", "rmse_percent", ".2f"),
         _beside(losses, "tab:gamma_results", "wasserstein", ".4f"),
+        rounds_of_losses(losses),
         seconds_sheet(folder),
     ]
     return [sheet for sheet in sheets if sheet is not None]
@@ -53,6 +61,38 @@ def _beside(rows: list[Row], label: str, field: str, style: str) -> Sheet | None
         f"Means over choices of paths, material 1.{units}",
         ("method", "paths", "preset", "choices", "ours", "the paper's"),
         [lines],
+    )
+
+
+def rounds_of_losses(rows: list[Row]) -> Sheet | None:
+    """Return the scores of every loss after each round of its fit: K = 1, 2, …."""
+    found = [
+        {
+            "loss": row["method"],
+            "paths": row["num_paths"],
+            "stopped": "no" if row["experiment"].endswith("sample") else "by folds",
+            "K": round_and_step(one["step"])[0],
+            **{field: one[field] for field in ROUND_FIELDS},
+        }
+        for row in rows
+        for one in row.get("steps", ())
+        if round_and_step(one["step"])[1] == 3
+    ]
+    if not found:
+        return None
+    keys = ["loss", "paths", "stopped", "K"]
+    means = pandas.DataFrame(found).groupby(keys, sort=False).mean()
+    return Sheet(
+        "Loss of Step 2 and number of rounds",
+        "Means over choices of paths and materials, inside one fit. Stopped: whether held-out paths "
+        "stop the variance network.",
+        (*keys, *ROUND_FIELDS.values()),
+        [
+            [
+                cells(*map(str, name), *(f"{value:.4g}" for value in values))
+                for name, values in zip(means.index, means.to_numpy(), strict=True)
+            ]
+        ],
     )
 
 

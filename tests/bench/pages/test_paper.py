@@ -12,6 +12,7 @@ from vebnn.bench.pages.paper.evidence import Pair, Rows, compare, mark_of, publi
 from vebnn.bench.pages.paper.items import ITEMS
 from vebnn.bench.pages.paper.page import paper_page
 from vebnn.bench.pages.paper.plasticity_tables import ROUND_FIELDS, plasticity_sheets
+from vebnn.bench.pages.paper.uci import better
 from vebnn.bench.render.markdown import escape
 from vebnn.cli.bench_paper import bench_paper
 
@@ -82,6 +83,26 @@ def test_the_rounds_of_a_fit_are_three_claims(tmp_path: Path) -> None:
     assert mark(steps(3.0, 1.5, 0.95)) == "✓"
     assert mark(steps(3.0, 1.5, 1.1)) == "(✓)"  # it ends elsewhere
     assert known.energy_rounds(Rows(tmp_path / "nowhere")) is None
+
+
+def test_few_splits_get_no_mark(tmp_path: Path) -> None:
+    def rows(datasets: list[str], splits: int) -> list[dict]:
+        return [
+            uci(name, split, tll=level) | {"dataset": dataset}
+            for dataset in datasets
+            for split in range(splits)
+            for name, level in (("VeBNN (pSGLD)", -1.0), ("MVE (pSGLD)", -2.0))
+        ]
+
+    find = better("tab:tll_uci", "tll")
+    sets = ["yacht", "energy", "boston", "concrete", "wine-red"]
+    for splits, mark in ((4, "–"), (5, "✓")):
+        write(tmp_path / "uci-paper.jsonl", rows(sets, splits))
+        found = find(Rows(tmp_path))
+        assert found is not None
+        assert found.mark == mark
+    # −1.0 is within one std of −1.27 (0.57) and −0.95 (0.06), not of −0.85, −2.57 and −2.87.
+    assert "within one printed std of the printed mean: 2 of 5" in found.ours
 
 
 def test_presets_of_the_toy_example_are_compared_apart(tmp_path: Path) -> None:

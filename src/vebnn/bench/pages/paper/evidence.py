@@ -11,7 +11,7 @@ from vebnn.bench.comparison.measures import METRICS, Metric
 from vebnn.bench.comparison.published import published_tables
 from vebnn.bench.results import Row, read_rows
 
-HOLDS, PARTLY, FAILS = "✓", "(✓)", "✗"
+HOLDS, PARTLY, FAILS, UNDECIDED = "✓", "(✓)", "✗", "–"
 MOST, HALF = 0.75, 0.5  # shares of comparisons for the first and the second mark
 ENGINES = ("Ensembles", "MC-Dropout", "BBB", "pSGLD")  # those of the paper
 

@@ -20,6 +20,7 @@ from vebnn.bench.pages.paper.evidence import (
 )
 from vebnn.bench.results import Row
 from vebnn.bench.steps import round_and_step
+from vebnn.tabular.errors import counted
 
 PLASTICITY, LOSS, LOSS_IN_SAMPLE = (
     "plasticity.jsonl",
@@ -144,7 +145,7 @@ def energy_rounds(folder: Rows) -> Finding | None:
     )
     names = ("two rounds suffice", "an untrained Step 1 needs more", "both end alike")
     wrong = [name for name, holds in zip(names, held, strict=True) if not holds]
-    why = f"within {CLOSE} nats it does not hold that {', '.join(wrong)}" if wrong else ""
+    why = f"within {CLOSE} nats it does not hold that {', '.join(wrong)}; one split" if wrong else ""
     return Finding(ours, "all three", mark_of(held) if not wrong else _worse(held), why)
 
 
@@ -170,15 +171,23 @@ def toy_wins(
     """Return whether ours is better on the one-dimensional example, with both presets."""
 
     def find(folder: Rows) -> Finding | None:
-        said, every = [], []
+        said, every, seeds = [], [], set()
         for file, words in (("toy-methods.jsonl", "defaults"), ("toy-paper.jsonl", "preset paper")):
-            held = _toy_compare(folder.of(file), [Pair(*pair) for pair in pairs], fields)
+            rows = folder.of(file)
+            held = _toy_compare(rows, [Pair(*pair) for pair in pairs], fields)
             if held:
                 said.append(f"{words}: {counted_wins(held)}")
                 every += held
-        return Finding("; ".join(said), "everywhere", mark_of(every)) if every else None
+                seeds |= {row["seed"] for row in rows}
+        if not every:
+            return None
+        return Finding("; ".join(said), "everywhere", mark_of(every), _repeated(len(seeds), "seed"))
 
     return find
+
+
+def _repeated(number: int, what: str) -> str:
+    return f"{counted(number, what)} so far"
 
 
 def _toy_compare(rows: Sequence[Row], pairs: Sequence[Pair], fields: Sequence[str]) -> list[bool]:
@@ -272,7 +281,8 @@ def two_modes(folder: Rows) -> Finding | None:
         return None
     means = pandas.DataFrame(rows)[list(MODES)].mean()
     held = [column.holds(means[field]) for field, column in MODES.items() if column.limit]
-    return Finding(f"{counted_wins(held)} limits, {len(rows)} seeds", "figure", mark_of(held))
+    words = f"{counted_wins(held)} limits, {counted(len(rows), 'seed')}"
+    return Finding(words, "figure", mark_of(held))
 
 
 def cost(folder: Rows) -> Finding | None:

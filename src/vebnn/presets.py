@@ -17,8 +17,16 @@ DEFAULT_VARIANCE_NETWORK = MLP((5,), activation="relu")
 DEFAULT_VARIANCE_GRU = GRU((8, 8))  # the paper's
 # Of engines that learn scales.
 # Sines of the inputs are the features of a Gaussian process with a length scale per input (Rahimi and
-# Recht 2007): outside the data they return to the prior. The tanh units make edges and plateaus.
-SCALED_NETWORK = MLP((50, 50), activation=("sin+tanh", "tanh"), prior="learned", linear=True)
+# Recht 2007): outside the data they return to the prior. The tanh units make edges and plateaus. The
+# first layer is connected to the outputs: smooth functions do not need the second one.
+SCALED_NETWORK = MLP(
+    (50, 50),
+    activation=("sin+tanh", "tanh"),
+    prior="learned",
+    linear=True,
+    skip=True,
+    input_spread=2.0,
+)
 # Few rows do not show how the noise depends on the inputs: constant noise is more probable a priori.
 SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned", output_scale=0.4)
 SCALED_VARIANCE_GRU = GRU((8,), prior="learned")

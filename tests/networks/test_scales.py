@@ -9,20 +9,24 @@ import pytest
 from tests.support.networks import drawn_from_prior
 from vebnn import MLP
 from vebnn.networks import build_networks
-from vebnn.networks.scales import BIAS_SPREAD, INPUT_SPREAD, LAYER_SPREAD
+from vebnn.networks.scales import BIAS_SPREAD, LAYER_SPREAD
 
 
 def test_outputs_by_hand():
-    network = drawn_from_prior(MLP((4, 3), "tanh", prior="learned", linear=True), (2,), 2)
+    recipe = MLP(
+        (4, 3), "tanh", prior="learned", linear=True, skip=True, output_scale=0.6, input_spread=2.0
+    )
+    network = drawn_from_prior(recipe, (2,), 2)
     x = np.array([0.3, -1.2])
     scales = network.scales
-    s = np.exp(INPUT_SPREAD * np.asarray(scales.inputs))
+    s = np.exp(2.0 * np.asarray(scales.inputs))
     t = np.exp(LAYER_SPREAD * np.asarray(scales.layers))
     u = np.exp(BIAS_SPREAD * np.asarray(scales.biases))
     w, b = [np.asarray(one) for one in network.weights], [np.asarray(one) for one in network.biases]
-    h = np.tanh(t[0] / np.sqrt(2) * w[0] @ (s * x) + u[0] * b[0])
-    h = np.tanh(t[1] / np.sqrt(4) * w[1] @ h + u[1] * b[1])
-    expected = t[2] / np.sqrt(3) * w[2] @ h + u[2] * b[2]
+    first = np.tanh(t[0] / np.sqrt(2) * w[0] @ (s * x) + u[0] * b[0])
+    h = np.tanh(t[1] / np.sqrt(4) * w[1] @ first + u[1] * b[1])
+    expected = 0.6 * t[2] / np.sqrt(3) * w[2] @ h + u[2] * b[2]
+    expected += 0.6 * t[4] / np.sqrt(4) * np.asarray(network.skips[0]) @ first
     expected += t[3] / np.sqrt(2) * np.asarray(network.linear) @ (s * x)
     np.testing.assert_allclose(network(jnp.asarray(x)), expected, rtol=1e-5)
 
@@ -57,6 +61,19 @@ def test_a_linear_part_adds_to_the_outputs():
     with_slope = eqx.tree_at(lambda one: one.linear, network, jnp.array([[2.0, -1.0]]))
     x = jnp.array([0.4, 0.7])
     np.testing.assert_allclose(with_slope(x) - network(x), 2 * 0.4 - 0.7, rtol=1e-5)
+
+
+def test_skip_connections_lead_from_every_hidden_layer_but_the_last_to_the_outputs():
+    recipes = (MLP((3, 4, 5), "tanh", skip=skip) for skip in (False, True))
+    plain, network = (recipe.build((2,), 1, key=jax.random.key(0)) for recipe in recipes)
+    x = jnp.array([0.4, 0.7])
+    np.testing.assert_array_equal(network(x), plain(x))  # they start at zero
+    assert [weight.shape for weight in network.skips] == [(1, 3), (1, 4)]
+    network = eqx.tree_at(lambda one: one.skips, network, [jnp.full((1, 3), 2.0), -jnp.ones((1, 4))])
+    h = [x]
+    for weight, bias in zip(plain.weights, plain.biases, strict=True):
+        h.append(jnp.tanh(weight @ h[-1] + bias))
+    np.testing.assert_allclose(network(x) - plain(x), 2 * h[1].sum() - h[2].sum(), rtol=1e-4)
 
 
 def test_an_unknown_prior_is_refused():

@@ -62,7 +62,8 @@ class VeBNNRegressor(Regressor):
         rows that its mean was trained on, which are as good if there are millions.
       rescale_residuals: learn the noise relative to its mean size, per output.
       variance_inference: ``"map"`` (paper) trains one variance network; an engine such as ``"psghmc"``,
-        the default with residuals of the posterior, samples it, and the noise is the mean over draws.
+        the default with residuals of the posterior, samples it; the noise std is the mean of the
+        draws.
       variance_loss: the likelihood of Step 2: ``"gamma_half"``, of shape 1/2, the default of a sampled
         variance network; ``"gamma"``, whose mean and shape are outputs of the variance network;
         ``"gamma_rate"`` (paper), shape and rate; or, for comparison, ``"nll"``, ``"beta_nll"``

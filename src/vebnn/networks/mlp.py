@@ -14,7 +14,7 @@ from vebnn.core import prng
 from vebnn.core.arguments import require_number, require_one_of, require_widths
 from vebnn.core.types import Array, Key
 from vebnn.networks.activations import ACTIVATIONS, activate, names_in
-from vebnn.networks.scales import PRIORS, MLPScales
+from vebnn.networks.scales import INPUT_SPREAD, PRIORS, MLPScales, Weights
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,11 @@ class MLP:
       prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scale of each
         input, and of the weights and biases of each layer, with them; see :mod:`vebnn.networks.scales`.
       linear: add a linear function of the inputs to the outputs.
-      output_scale: with learned scales, the median of the prior scale of the last layer. A small one
-        prefers outputs that hardly depend on the inputs, unless the rows show it.
+      skip: connect every hidden layer to the outputs, not only the last.
+      output_scale: with learned scales, the median of the prior scale of weights to the outputs. A
+        small one prefers outputs that hardly depend on the inputs, unless the rows show it.
+      input_spread: with learned scales, the std of the prior of an input's log-scale. A large one lets
+        the scales of useless inputs become smaller.
 
     With the unit prior, weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer,
     which the paper's experiments use. With learned scales, so do the weights; biases start in ±1.
@@ -44,13 +47,16 @@ class MLP:
     dropout_rate: float | tuple[float, ...] = 0.0
     prior: Literal["unit", "learned"] = "unit"
     linear: bool = False
+    skip: bool = False
     output_scale: float = 1.0
+    input_spread: float = INPUT_SPREAD
 
     def __post_init__(self) -> None:
         # Tuples, because a recipe is part of the key of a compiled program.
         object.__setattr__(self, "widths", require_widths("MLP", self.widths, 0))
         require_one_of("prior", self.prior, PRIORS)
         require_number("output_scale", self.output_scale, 0, np.inf)
+        require_number("input_spread", self.input_spread, 0, np.inf)
         for name in ("activation", "dropout_rate"):
             value = getattr(self, name)
             if isinstance(value, list):
@@ -81,11 +87,14 @@ class MLP:
             weights.append(here[: fan_out * fan_in].reshape(fan_out, fan_in))
             biases.append(here[fan_out * fan_in :])
         rates = tuple(float(rate) for rate in self._by_layer("dropout_rate"))
+        skips = [jnp.zeros((out_size, width)) for width in self.widths[:-1] if self.skip]
+        others, spread = self.linear + len(skips), float(self.input_spread)
         return Perceptron(
             weights,
             biases,
             jnp.zeros((out_size, num_inputs)) if self.linear else None,
-            MLPScales.start(num_inputs, len(shapes), linear=self.linear) if learned else None,
+            skips,
+            MLPScales.start(num_inputs, len(shapes), others, spread) if learned else None,
             rates,
             self._by_layer("activation"),
             float(self.output_scale),
@@ -103,6 +112,7 @@ class Perceptron(eqx.Module):
     weights: list[Array]  # (fan out, fan in) each
     biases: list[Array]
     linear: Array | None  # (outputs, inputs)
+    skips: list[Array]  # (outputs, units) of each hidden layer but the last, or none
     scales: MLPScales | None
     dropout_rates: tuple[float, ...] = eqx.field(static=True)
     activations: tuple[str, ...] = eqx.field(static=True)
@@ -115,17 +125,19 @@ class Perceptron(eqx.Module):
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map one example to its outputs; without a key, dropout is switched off."""
-        weights, biases, linear = self.weights, self.biases, self.linear
+        weights = Weights(self.weights, self.biases, self.linear, self.skips)
         if self.scales is not None:
-            weights, biases, linear = self.scales.apply(weights, biases, linear, self.output_scale)
-        *hidden, last = zip(weights, biases, strict=True)
+            weights = self.scales.apply(weights, self.output_scale)
+        *hidden, last = zip(weights.layers, weights.biases, strict=True)
         h = x = jnp.ravel(x)
+        shortcut: Array | float = 0.0 if weights.linear is None else weights.linear @ x
         for index, (weight, bias) in enumerate(hidden):
             h = activate(self.activations[index], weight @ h + bias)
             rate = self.dropout_rates[index]
             if key is not None and rate:
                 kept = prng.uniform(key, h.size, stream=index) >= rate
                 h = jnp.where(kept, h / (1 - rate), 0.0)
+            if index < len(weights.skips):
+                shortcut = shortcut + weights.skips[index] @ h
         weight, bias = last
-        outputs = weight @ h + bias
-        return outputs if linear is None else outputs + linear @ x
+        return weight @ h + bias + shortcut

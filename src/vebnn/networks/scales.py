@@ -16,6 +16,7 @@ no engine needs to know; u has half that width. An input without influence gets 
 """
 
 import math
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -23,41 +24,61 @@ import jax.numpy as jnp
 from vebnn.core.types import Array
 
 PRIORS = ("unit", "learned")
-# Standard deviations of the log-scales.
+# Standard deviations of the log-scales; that of a perceptron's inputs is an argument of its recipe.
 INPUT_SPREAD, LAYER_SPREAD, BIAS_SPREAD = 1.0, 1.0, 0.5
+
+
+class Weights(NamedTuple):
+    """The weights of a perceptron, ``(fan out, fan in)`` each, and its biases."""
+
+    layers: list[Array]
+    biases: list[Array]
+    linear: Array | None  # from the inputs to the outputs
+    skips: list[Array]  # from each hidden layer but the last to the outputs
 
 
 class MLPScales(eqx.Module):
     """Log-scales of a perceptron, each over its spread, so that its prior is N(0, 1)."""
 
     inputs: Array  # (inputs,)
-    layers: Array  # (layers,), and one for the linear part
+    layers: Array  # (layers,), then one for the linear part, then one for each skip connection
     biases: Array  # (layers,)
+    input_spread: float = eqx.field(static=True)
 
     @classmethod
-    def start(cls, num_inputs: int, num_layers: int, *, linear: bool) -> "MLPScales":
-        """Return scales of one."""
-        return cls(jnp.zeros(num_inputs), jnp.zeros(num_layers + linear), jnp.zeros(num_layers))
+    def start(
+        cls, num_inputs: int, num_layers: int, num_others: int, input_spread: float
+    ) -> "MLPScales":
+        """Return scales of one, for ``num_others`` arrays of weights beside those of the layers."""
+        layers = jnp.zeros(num_layers + num_others)
+        return cls(jnp.zeros(num_inputs), layers, jnp.zeros(num_layers), input_spread)
 
     @property
     def of_inputs(self) -> Array:
         """Scales of the inputs, whatever axes stand before."""
-        return jnp.exp(INPUT_SPREAD * self.inputs)
+        return jnp.exp(self.input_spread * self.inputs)
 
-    def apply(
-        self, weights: list[Array], biases: list[Array], linear: Array | None, output_scale: float
-    ) -> tuple[list[Array], list[Array], Array | None]:
-        """Return the scaled weights; ``output_scale`` multiplies those of the last layer."""
+    def apply(self, weights: Weights, output_scale: float) -> Weights:
+        """Return the scaled weights; ``output_scale`` multiplies those of hidden units to outputs."""
+        layers, biases, linear, skips = weights
         of_inputs = self.of_inputs[None]
         of_layers = jnp.exp(LAYER_SPREAD * self.layers)
         of_biases = jnp.exp(BIAS_SPREAD * self.biases)
-        factors = [of_layers[n] / math.sqrt(weight.shape[1]) for n, weight in enumerate(weights)]
-        scaled = [weight * factor for weight, factor in zip(weights, factors, strict=True)]
+        scaled = [_over_fan_in(weight, of_layers[n]) for n, weight in enumerate(layers)]
         scaled[0] = scaled[0] * of_inputs
         scaled[-1] = scaled[-1] * output_scale
         if linear is not None:
-            linear = linear * of_inputs * (of_layers[-1] / math.sqrt(linear.shape[1]))
-        return scaled, [bias * of_biases[n] for n, bias in enumerate(biases)], linear
+            linear = _over_fan_in(linear, of_layers[len(layers)]) * of_inputs
+        first = len(of_layers) - len(skips)
+        return Weights(
+            scaled,
+            [bias * of_biases[n] for n, bias in enumerate(biases)],
+            linear,
+            [
+                _over_fan_in(weight, of_layers[first + n]) * output_scale
+                for n, weight in enumerate(skips)
+            ],
+        )
 
 
 class GRUScales(eqx.Module):
@@ -107,6 +128,11 @@ class ConvolutionScales(eqx.Module):
         """Return the scaled arrays; the last axis of the weight is not a part of its fan-in."""
         weight = weight / math.sqrt(math.prod(weight.shape[:-1]))
         return weight, gain * jnp.exp(LAYER_SPREAD * self.gain), bias * jnp.exp(BIAS_SPREAD * self.bias)
+
+
+def _over_fan_in(weight: Array, scale: Array) -> Array:
+    """Scale the weights of a layer, ``(fan out, fan in)``."""
+    return weight * (scale / math.sqrt(weight.shape[1]))
 
 
 def _scale_gates(weight: Array, log_scales: Array) -> Array:

@@ -213,10 +213,17 @@ def test_rounds_end_when_the_noise_has_settled(data):
     model = quick(inference=PSGHMC(num_samples=4, burn_in=100, thinning=5, num_chains=2)).fit(*data)
     noise = [one.typical_noise_std for one in model.rounds_]
     changes = np.abs(np.diff(np.log(noise)))
-    assert len(noise) >= 2
-    assert (changes[:-1] >= steps.SETTLED).all()
+    assert len(noise) >= 3
+    assert (changes[1:-1] >= steps.SETTLED).all()
     assert changes[-1] < steps.SETTLED or len(noise) == steps.MOST_ROUNDS
     assert model.chosen_round_ == len(noise)
+
+
+def test_the_noise_of_fold_networks_is_not_compared_with_that_of_draws(data, monkeypatch):
+    monkeypatch.setattr(steps, "SETTLED", np.inf)
+    model = quick(inference=PSGHMC(num_samples=4, burn_in=5, num_chains=2)).fit(*data)
+    assert len(model.rounds_) == 3
+    assert len(model.update(*data).rounds_) == 1  # its chains have learned noise before
 
 
 def test_the_noise_keeps_the_unit_of_the_first_round(data, monkeypatch):

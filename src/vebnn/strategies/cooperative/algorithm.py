@@ -156,7 +156,9 @@ class Cooperative(Strategy):
             known: Any = point_posterior(means) if earlier is None and means is not None else earlier
             so_far = partial(self._so_far, steps, network, history, known, learned.noise)
             steps.stage.finish(f"Round {number} · Step 2", so_far)
-            last = steps.is_last(number, before, learned)
+            # Round 1 learned from fold networks, round 2 from draws: noise that agrees has not settled.
+            alike = means is None or number > 2
+            last = steps.is_last(number, before if alike else None, learned)
             steps.stage.expect(rest_of_fit(self, steps.rows, number, last=last))
             if last or self.iterate == "posterior":
                 # Step 3: Bayesian network, noise fixed.

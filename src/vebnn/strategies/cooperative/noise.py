@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core.blocks import by_blocks
@@ -72,11 +73,16 @@ class Noise(eqx.Module):
     def __call__(self, x: Array) -> Array:
         """Map one example to its aleatoric variance, ``(..., outputs)``."""
         head = VARIANCE_HEADS[self.loss]
-        variance = jax.vmap(lambda network: head.variance(network(x)))(self.draws).mean(0)
+        variances = jax.vmap(lambda network: head.variance(network(x)))(self.draws)
+        variance = jnp.sqrt(variances).mean(0) ** 2
         return variance * self.scale.reshape((1,) * (variance.ndim - 1) + self.scale.shape)
 
     def variance(self, x: np.ndarray) -> np.ndarray:
-        """Return the aleatoric variance E[σ²] of all rows, ``(rows, ..., outputs)`` (eq. 8)."""
+        """Return the aleatoric variance of all rows, ``(rows, ..., outputs)`` (eq. 8).
+
+        It is E[σ]²: the noise std is the mean of the draws' stds. The posterior of σ² has a long right
+        tail, and E[σ²] is too large.
+        """
         return self.averages(x).variance * self.scale
 
     def inverse_precision(self, x: np.ndarray) -> np.ndarray:
@@ -94,8 +100,13 @@ class Noise(eqx.Module):
 class Averages(NamedTuple):
     """Averages over draws, ``(rows, ..., outputs)``."""
 
-    variance: np.ndarray
+    std: np.ndarray
     precision: np.ndarray  # one over the variance
+
+    @property
+    def variance(self) -> np.ndarray:
+        """The aleatoric variance, E[σ]²."""
+        return self.std**2
 
 
 @eqx.filter_jit
@@ -105,6 +116,6 @@ def _averages(noise: Noise, x: Array) -> Averages:
 
     def block(rows: Array) -> Averages:
         each = map_draws(lambda network: head.variance(jax.vmap(network)(rows)), noise.draws)
-        return Averages(each.mean(0), (1 / each).mean(0))
+        return Averages(jnp.sqrt(each).mean(0), (1 / each).mean(0))
 
     return by_blocks(block, x)

@@ -43,7 +43,9 @@ from vebnn.training.streaming import HostRows, on_host
 if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
 
-SETTLED = 0.03  # a change of the typical noise std, relative, that ends the rounds
+# Changes that end the rounds. Where a mean with edges sharpens, the noise shrinks slowly.
+SETTLED = 0.01  # of the typical noise std, relative
+SETTLED_CORRELATION = 0.03
 MOST_ROUNDS = 12
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
 
@@ -239,11 +241,11 @@ class Steps:
             return number == self.settings.rounds
         if before is None:
             return False
-        change = abs(np.log(learned.typical_std / before.typical_std))
+        settled = abs(np.log(learned.typical_std / before.typical_std)) < SETTLED
         if learned.noise.correlation is not None and before.noise.correlation is not None:
             moved = np.abs(learned.noise.correlation - before.noise.correlation).max()
-            change = max(change, moved)
-        return bool(number == MOST_ROUNDS or change < SETTLED)
+            settled &= moved < SETTLED_CORRELATION
+        return bool(number == MOST_ROUNDS or settled)
 
     def step_3(
         self,

@@ -68,7 +68,8 @@ def logarithmic(axes: Axes, which: Literal["x", "y"] = "y") -> None:
     axis = axes.xaxis if which == "x" else axes.yaxis
     low, high = axis.get_view_interval()
     # Less than a decade may hold no power of ten: take round numbers as on a linear scale.
-    ticks = MaxNLocator(5, steps=(1, 2, 5, 10)) if high < 10 * low else LogLocator(subs=(1, 2, 5))
+    subs = (1, 2, 5) if high < 1_000 * low else (1,)  # labels must not overlap
+    ticks = MaxNLocator(5, steps=(1, 2, 5, 10)) if high < 10 * low else LogLocator(subs=subs)
     axis.set_major_locator(ticks)
     axis.set_major_formatter(FormatStrFormatter("%g"))
     axis.set_minor_formatter(NullFormatter())

@@ -40,7 +40,7 @@ MORE = (
         0.5,
     ),
     (
-        "Two modes: the table of mixture.md has no committed rows",
+        "Two modes: the table of mixture.md has committed rows of one seed of three",
         "vebnn bench modes --out docs/results/two-modes.jsonl",
         0.1,
     ),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         VeBNNRegressor,
         pad_sequences,
         predict_distribution,
+        with_changes,
     )
     from vebnn.inference import (
         MAP,
@@ -65,6 +66,7 @@ __all__ = [
     "pad_sequences",
     "predict_distribution",
     "save_pipeline",
+    "with_changes",
 ]
 
 _configure()

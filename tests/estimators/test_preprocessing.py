@@ -10,6 +10,7 @@ from vebnn.estimators.preprocessing import (
     input_weight,
     pad_sequences,
     require_moderate,
+    with_changes,
 )
 
 
@@ -50,6 +51,19 @@ def test_sequences_are_padded_at_their_end():
             pad_sequences(wrong)
     with pytest.raises(ValueError, match=r"the same features\. Got \[2, 3\] of them"):
         pad_sequences([np.zeros((4, 2)), np.zeros((4, 3))])
+
+
+def test_changes_stand_beside_their_features():
+    X = pad_sequences([[1.0, 4.0, 2.0], [3.0]])
+    found = with_changes(X, start=1.0)
+    np.testing.assert_array_equal(found[..., :1], X)
+    np.testing.assert_array_equal(found[..., 1], [[0, 3, -2], [2, np.nan, np.nan]])
+    two = with_changes(np.ones((1, 2, 2)), start=[0.0, 3.0])
+    np.testing.assert_array_equal(two[0], [[1, 1, 1, -2], [1, 1, 0, 0]])
+    with pytest.raises(ValueError, match=r"The `X` must be sequences .* Got shape \(3,\)"):
+        with_changes([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"The `start` must be one number, or one for each of the 1"):
+        with_changes(X, start=[0.0, 0.0])
 
 
 @pytest.mark.parametrize(("name", "factor"), [("y", 1e-201), ("y", 1e300), ("X", 1e-201), ("X", 1e300)])

@@ -28,7 +28,8 @@ def by_hand(network, x: np.ndarray) -> np.ndarray:
             states.append(h)
         sequence = states
     weight, bias = np.asarray(network.output_weight, float), np.asarray(network.output_bias, float)
-    return np.array(sequence) @ weight + bias
+    linear = 0 if network.linear is None else x @ np.asarray(network.linear, float)
+    return np.array(sequence) @ weight + bias + linear
 
 
 @pytest.fixture
@@ -42,6 +43,15 @@ def test_equals_an_implementation_with_loops(widths: tuple, x: np.ndarray, key: 
     outputs = network(x)
     assert outputs.shape == (9, 2)
     np.testing.assert_allclose(outputs, by_hand(network, x), rtol=1e-4, atol=1e-6)
+
+
+def test_the_linear_part_is_added_to_the_outputs(
+    x: np.ndarray, key: jax.Array, rng: np.random.Generator
+) -> None:
+    fresh = GRU((6,), linear=True).build((9, 3), 2, key=key)
+    np.testing.assert_array_equal(fresh(x), GRU((6,)).build((9, 3), 2, key=key)(x))  # starts at 0
+    network = eqx.tree_at(lambda net: net.linear, fresh, rng.normal(size=(3, 2)).astype(np.float32))
+    np.testing.assert_allclose(network(x), by_hand(network, x), rtol=1e-4, atol=1e-6)
 
 
 def test_many_sequences_are_the_same_as_one_by_one(rng: np.random.Generator, key: jax.Array) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.support.networks import drawn_from_prior
-from vebnn import MLP
+from vebnn import GRU, MLP
 from vebnn.networks import build_networks
-from vebnn.networks.scales import BIAS_SPREAD, LAYER_SPREAD
+from vebnn.networks.scales import BIAS_SPREAD, INPUT_SPREAD, LAYER_SPREAD
 
 
 def test_outputs_by_hand():
@@ -74,6 +74,16 @@ def test_skip_connections_lead_from_every_hidden_layer_but_the_last_to_the_outpu
     for weight, bias in zip(plain.weights, plain.biases, strict=True):
         h.append(jnp.tanh(weight @ h[-1] + bias))
     np.testing.assert_allclose(network(x) - plain(x), 2 * h[1].sum() - h[2].sum(), rtol=1e-4)
+
+
+def test_the_linear_part_of_a_recurrent_network_has_scales_of_its_own():
+    network = drawn_from_prior(GRU((3,), prior="learned", linear=True), (4, 2), 1)
+    without = eqx.tree_at(lambda one: one.linear, network, jnp.zeros((2, 1)))
+    x = np.random.default_rng(0).normal(size=(4, 2)).astype(np.float32)
+    s = np.exp(INPUT_SPREAD * np.asarray(network.scales.inputs))
+    t = np.exp(LAYER_SPREAD * np.asarray(network.scales.linear))
+    expected = (s * x) @ np.asarray(network.linear) * t / np.sqrt(2)
+    np.testing.assert_allclose(network(x) - without(x), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_an_unknown_prior_is_refused():

@@ -195,6 +195,36 @@ def pad_sequences(sequences: Sequence[Any]) -> np.ndarray:
     return padded
 
 
+def with_changes(X: Any, start: Any = 0.0) -> np.ndarray:
+    """Append to the features of every step of sequences their change since the step before.
+
+    A network then sees the direction of a path at once. Where the answer depends on it, as in materials
+    that flow, this saves a recurrent network much of what it would have to learn.
+
+    Args:
+      X: ``(rows, time, features)``; padding, which is NaN, stays NaN.
+      start: features before the first step, one number or one for each.
+
+    Example:
+      >>> model.fit(with_changes(strains), stresses)
+      >>> model.predict(with_changes(new_strains))
+    """
+    sequences = np.asarray(X, float)
+    if sequences.ndim != 3:
+        raise ValueError(
+            f"The `X` must be sequences of shape (rows, time, features). Got shape {sequences.shape}; "
+            f"for one feature take X[..., None], for unequal lengths pad_sequences first."
+        )
+    rows, _, features = sequences.shape
+    if np.shape(start) not in ((), (features,)):
+        raise ValueError(
+            f"The `start` must be one number, or one for each of the {features} features. Got shape "
+            f"{np.shape(start)}."
+        )
+    before = np.broadcast_to(np.asarray(start, float), (rows, 1, features))
+    return np.concatenate([sequences, np.diff(sequences, axis=1, prepend=before)], axis=-1)
+
+
 def known_std(y_std: Any, shape: tuple[int, ...], counts: np.ndarray | None = None) -> np.ndarray:
     """Return measurement errors in the user's units, one for every entry of the targets.
 

@@ -36,6 +36,8 @@ class GRU:
       prior: ``"unit"`` (paper) is N(0, 1) on every weight. ``"learned"`` learns the scales of each
         input, of each gate's weights, and of each layer's biases with them; see
         :mod:`vebnn.networks.scales`.
+      linear: add a linear function of the step's inputs to the outputs. Without it, the gates delay
+        the answer to every input, and the first outputs of a sequence are hardly free to move.
 
     Weights and biases start uniform in ±1/√units, as in PyTorch, with either prior.
 
@@ -46,6 +48,7 @@ class GRU:
     widths: tuple[int, ...] = (64, 64)
     dropout_rate: float = 0.0
     prior: Literal["unit", "learned"] = "unit"
+    linear: bool = False
 
     any_length: ClassVar[bool] = True  # new sequences may have another length
 
@@ -83,11 +86,12 @@ class GRU:
         if self.prior == "learned":
             # Learned scales have the factor 1/√fan_in in them.
             arrays = [array * math.sqrt(len(array)) if array.ndim == 2 else array for array in arrays]
-            scales = GRUScales.start(in_shape[-1], len(self.widths))
+            scales = GRUScales.start(in_shape[-1], len(self.widths), linear=self.linear)
         layers = [Layer(*arrays[4 * n : 4 * n + 4]) for n in range(len(self.widths))]
         output_weight, output_bias = arrays[-2:]
         dropout = eqx.nn.Dropout(float(self.dropout_rate))
-        return RecurrentNetwork(layers, output_weight, output_bias, scales, dropout)
+        linear = jnp.zeros((in_shape[-1], out_size)) if self.linear else None
+        return RecurrentNetwork(layers, output_weight, output_bias, linear, scales, dropout)
 
 
 class Layer(eqx.Module):
@@ -114,12 +118,14 @@ class RecurrentNetwork(eqx.Module):
     layers: list[Layer]
     output_weight: Array  # (units, outputs)
     output_bias: Array
+    linear: Array | None  # (features, outputs)
     scales: GRUScales | None
     dropout: eqx.nn.Dropout
 
     def __call__(self, x: Array, *, key: Key | None = None) -> Array:
         """Map ``(time, features)`` to ``(time, outputs)``; without a key, dropout is switched off."""
-        layers, weight, bias = self.layers, self.output_weight, self.output_bias
+        layers, linear = self.layers, self.linear
+        weight, bias = self.output_weight, self.output_bias
         if self.scales is not None:
             # Before the loop over time: once for a network.
             layers = [
@@ -127,10 +133,12 @@ class RecurrentNetwork(eqx.Module):
                 for n, layer in enumerate(layers)
             ]
             weight, bias = self.scales.of_outputs(weight, bias)
+            linear = self.scales.of_linear(linear)
         states = _last_states(layers, x)
         if key is not None:
             states = states * self.dropout(jnp.ones_like(states[:1]), key=key)
-        return states @ weight + bias[None]
+        outputs = states @ weight + bias[None]
+        return outputs if linear is None else outputs + x @ linear
 
 
 def _last_states(layers: list[Layer], x: Array) -> Array:

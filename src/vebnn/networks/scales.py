@@ -89,12 +89,14 @@ class GRUScales(eqx.Module):
     from_state: Array  # (layers, gates)
     outputs: Array  # ()
     biases: Array  # (layers + 1,): of each layer, and of the outputs
+    linear: Array | None  # (), of the linear part
 
     @classmethod
-    def start(cls, num_features: int, num_layers: int) -> "GRUScales":
+    def start(cls, num_features: int, num_layers: int, *, linear: bool) -> "GRUScales":
         """Return scales of one."""
-        gates = jnp.zeros((num_layers, 3))
-        return cls(jnp.zeros(num_features), gates, gates, jnp.zeros(()), jnp.zeros(num_layers + 1))
+        gates, one = jnp.zeros((num_layers, 3)), jnp.zeros(())
+        biases = jnp.zeros(num_layers + 1)
+        return cls(jnp.zeros(num_features), gates, gates, one, biases, one if linear else None)
 
     def of_layer(
         self, n: int, input_weight: Array, hidden_weight: Array, bias: Array, candidate_bias: Array
@@ -111,6 +113,13 @@ class GRUScales(eqx.Module):
         """Return the scaled arrays of the outputs."""
         weight = weight * (jnp.exp(LAYER_SPREAD * self.outputs) / math.sqrt(len(weight)))
         return weight, bias * jnp.exp(BIAS_SPREAD * self.biases[-1])
+
+    def of_linear(self, weight: Array | None) -> Array | None:
+        """Return the scaled weights of the linear part, ``(features, outputs)``, if there is one."""
+        if weight is None or self.linear is None:
+            return None
+        scale = jnp.exp(LAYER_SPREAD * self.linear) / math.sqrt(len(weight))
+        return weight * jnp.exp(INPUT_SPREAD * self.inputs)[:, None] * scale
 
 
 class ConvolutionScales(eqx.Module):

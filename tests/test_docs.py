@@ -35,6 +35,7 @@ WITH_EXAMPLES = [
     "docs/calibration.md",
     "docs/cells-data.md",
     "docs/correlated-noise.md",
+    "docs/dependent-noise.md",
     "docs/engines.md",
     "docs/explanations.md",
     "docs/faq.md",

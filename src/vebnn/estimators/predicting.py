@@ -156,6 +156,7 @@ class Predicting(ArrayChecks):
             spread=self._spread(),
             degrees_of_freedom=None if freedom is None else self._like_y(freedom),
             noise_correlation=correlation,
+            noise_autocorrelation=self.fitted_.noise_autocorrelation,
         )
 
     def _spread(self) -> Spread | None:

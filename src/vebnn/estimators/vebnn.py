@@ -68,6 +68,11 @@ class VeBNNRegressor(Regressor):
         variance network; ``"gamma"``, whose mean and shape are outputs of the variance network;
         ``"gamma_rate"`` (paper), shape and rate; or, for comparison, ``"nll"``, ``"beta_nll"``
         (β = 0.5) or ``"natural"``.
+      noise_within: ``"correlated"``: noise goes together along each sequence, or within each group of
+        rows (``groups`` of ``fit``), so that their targets count as the fewer independent ones that
+        they are worth; ``"independent"``: every step and row has noise of its own. By default,
+        ``"correlated"`` for sequences whose residuals are cross-fitted, else ``"independent"``;
+        engines that only minimise, such as ``"ensemble"``, then still count targets in full.
       mean_training: epochs, learning rate, batch size and patience of Step 1.
       learning_rates: several for Step 1, to choose from by validation loss; those of the paper are
         ``vebnn.presets.LEARNING_RATES``.
@@ -98,6 +103,8 @@ class VeBNNRegressor(Regressor):
     Attributes:
       rounds_: scores of every round; ``chosen_round_`` is the number of the one in use.
       degrees_of_freedom_: of Student-t noise, one for each output; None with Gaussian noise.
+      noise_autocorrelation_: correlation of the noise at two steps of a sequence, by their distance;
+        ``effective_share_``: what a target counts in Step 3; see ``noise_within``.
       noise_correlation_: R of ``noise_covariance="full"``, ``(outputs, outputs)``, else None.
       diagnostics_: convergence of the chains in prediction space, for engines that have chains.
       relevance_: the posterior of each input's scale, a :class:`~vebnn.estimators.Relevance`. None if
@@ -126,6 +133,7 @@ class VeBNNRegressor(Regressor):
     variance_loss: str | None = None
     heavy_tails: bool = False
     noise_covariance: str = "diagonal"
+    noise_within: str | None = None
     mean_training: Training | None = None
     learning_rates: tuple[float, ...] = ()
     variance_training: Training | None = None
@@ -167,6 +175,13 @@ class VeBNNRegressor(Regressor):
         self._check_common("mean_training", "variance_training")
         if in_rounds:
             self._check_noise(engine, default.residuals, rounds)
+        if self.noise_within is not None:
+            require_one_of("noise_within", self.noise_within, ("independent", "correlated"))
+        if self.noise_within == "correlated" and default.residuals == "in_sample":
+            raise ValueError(
+                'The noise_within="correlated" is learned from residuals of rows that a network has '
+                'not seen. Got residuals="in_sample"; take "cross_fit" or "posterior", or leave it out.'
+            )
         return self._settings(
             Cooperative,
             num_rows,

@@ -4,6 +4,7 @@
 - :mod:`vebnn.prediction.gaussian`: the distribution of real targets.
 - :mod:`vebnn.prediction.heavy_tailed`: that of real targets with Student-t noise.
 - :mod:`vebnn.prediction.joint`: that of all outputs of a row together.
+- :mod:`vebnn.prediction.along`: samples of sequences.
 - :mod:`vebnn.prediction.targets`: one file per kind of target, such as positive ones.
 - :mod:`vebnn.prediction.back_transformed`: the distribution of targets that are learned transformed.
 - :mod:`vebnn.prediction.rows`: steps of predicted sequences, as rows.

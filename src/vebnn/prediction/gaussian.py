@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special, stats
 
+from vebnn.prediction.along import correlated_noise, gaussian_deviations
 from vebnn.prediction.bisection import mixture_quantiles
 from vebnn.prediction.law import Kind, Law
 
@@ -87,12 +88,17 @@ class Gaussian(Law):
         """Draw from the Gaussian, or from a network, a mode and its Gaussian."""
         shape = self.moments.mean.shape
         noise = rng.standard_normal((num_samples, *shape))
-        correlation = self.moments.noise_correlation
-        if correlation is not None and kind == "gaussian":
+        correlation, along = self.moments.noise_correlation, self.moments.noise_autocorrelation
+        if along is not None:
+            noise = correlated_noise(noise, along)
+        elif correlation is not None and kind == "gaussian":
             root = np.linalg.cholesky(self.moments.covariance)
             return self.moments.mean + np.einsum("...ij,s...j->s...i", root, noise)
         if correlation is not None:
             noise = noise @ np.linalg.cholesky(correlation).T
+        if kind == "gaussian" and along is not None:
+            wide = gaussian_deviations(self.draws, self.moments.epistemic_std, num_samples, rng)
+            return self.moments.mean + wide + self.moments.aleatoric_std * noise
         if kind == "gaussian":
             return self.moments.mean + self.moments.std * noise
         mean, variance, weight = np.broadcast_arrays(*self.moments.components)

@@ -50,6 +50,8 @@ class Prediction:
         follows from the aleatoric variance, and so do those of the components.
       noise_correlation: of Gaussian noise, ``(outputs, outputs)``; None if the outputs have noise of
         their own.
+      noise_autocorrelation: of Gaussian noise along sequences, by distance; None if steps have noise of
+        their own. Samples follow it, so that they are smooth where measured sequences are.
       law: the distribution, if it does not follow from the fields above.
     """
 
@@ -63,6 +65,7 @@ class Prediction:
     spread: Spread | None = None
     degrees_of_freedom: np.ndarray | None = field(default=None, repr=False)
     noise_correlation: np.ndarray | None = field(default=None, repr=False)
+    noise_autocorrelation: np.ndarray | None = field(default=None, repr=False)
     law: Law | None = field(default=None, repr=False)
 
     def __len__(self) -> int:

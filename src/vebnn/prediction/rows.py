@@ -37,5 +37,6 @@ def steps_as_rows(
         load_components=load_components,
         target_names=None if single else names,
         degrees_of_freedom=freedom[0] if single and freedom is not None else freedom,
+        noise_autocorrelation=None,
         law=law,
     )

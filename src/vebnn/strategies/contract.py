@@ -91,6 +91,11 @@ class Fitted(ABC):
         """That of the outputs' noise, ``(outputs, outputs)``; None if each has noise of its own."""
         return None
 
+    @property
+    def noise_autocorrelation(self) -> np.ndarray | None:
+        """That of the noise along sequences, by distance; None if steps have noise of their own."""
+        return None
+
     @abstractmethod
     def parts(self, x: np.ndarray) -> Parts:
         """Return mean, aleatoric and epistemic variance."""

@@ -36,6 +36,7 @@ class FitData:
     held_out: Dataset | None  # never trained on; their numbers follow those of the training rows
     split: Split
     shapes: Shapes
+    groups: np.ndarray | None = None  # of each training row; None if every row is a group
 
     @classmethod
     def make(cls, key: Key, settings: Any, rows: Rows, num_folds: int = 0) -> "FitData":
@@ -48,7 +49,7 @@ class FitData:
         # One fold would leave its network nothing to train on.
         num_folds = min(num_folds, num_groups) if min(num_folds, num_groups) > 1 else 0
         split = split_rows(rng, num_rows, num_folds, settings.validation_fraction, extra, groups)
-        return cls(data, held_out, split, Shapes.of(data))
+        return cls(data, held_out, split, Shapes.of(data), groups)
 
     @property
     def num_folds(self) -> int:

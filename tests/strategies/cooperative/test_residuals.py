@@ -53,6 +53,13 @@ def test_residuals_of_a_posterior_are_the_mean_square_over_draws(rows):
     np.testing.assert_array_equal(found.offset, rows.known_variance)
 
 
+def test_draws_that_count_targets_less_lack_less(rows):
+    draws = jax.tree.map(lambda leaf: leaf.reshape(2, 2, *leaf.shape[1:]), constants([0, 1, 2, 5]))
+    found = posterior_residuals(Posterior(draws, np.zeros((2, 1)), True, {}), rows, share=0.25)
+    variance = np.var([0, 1, 2, 5])
+    np.testing.assert_allclose(found.squared, (2 - rows.target) ** 2 + variance / 4, rtol=1e-5)
+
+
 def test_residuals_of_a_linear_posterior_have_the_mean_of_the_noise(rng):
     # Least squares with a flat prior: E[(y − ŷ)²] = σ²(1 − h) and the posterior variance is σ²h.
     sigma, x = 0.7, rng.normal(size=(12, 3))

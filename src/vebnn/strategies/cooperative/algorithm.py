@@ -14,10 +14,12 @@ from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 from vebnn.prediction import Components
 from vebnn.strategies.contract import ARRAY, Fitted, Rows, Saved, Shapes, Strategy
+from vebnn.strategies.cooperative.dependence import INDEPENDENT, Dependence, NoiseWithin
+from vebnn.strategies.cooperative.learned_noise import LearnedNoise
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.plan import rest_of_fit, whole_fit
 from vebnn.strategies.cooperative.rounds import Round, choose_round
-from vebnn.strategies.cooperative.steps import LearnedNoise, Result, Steps, point_posterior
+from vebnn.strategies.cooperative.steps import Result, Steps, point_posterior
 from vebnn.strategies.fit_data import first
 from vebnn.training import Stage, Trained, Training
 
@@ -31,12 +33,15 @@ class FittedCooperative(Fitted):
     rounds: tuple[Round, ...]  # scores of all rounds
     chosen_round: int
     mean_history: np.ndarray  # (epochs, 2): training and validation loss of Step 1
+    dependence: Dependence  # of the noise within sequences or groups
 
     published: ClassVar[tuple[str, ...]] = (
         "rounds",
         "chosen_round",
         "degrees_of_freedom",
         "noise_correlation",
+        "noise_autocorrelation",
+        "effective_share",
     )
 
     @property
@@ -48,6 +53,17 @@ class FittedCooperative(Fitted):
     def noise_correlation(self) -> np.ndarray | None:
         """That of the outputs' noise."""
         return self.noise.correlation
+
+    @property
+    def noise_autocorrelation(self) -> np.ndarray | None:
+        """That of the noise along a sequence."""
+        along = self.dependence.autocorrelation
+        return None if along is None else np.asarray(along)
+
+    @property
+    def effective_share(self) -> float:
+        """What a target counts in Step 3: their effective number over their number."""
+        return self.dependence.share
 
     def parts(self, x: np.ndarray) -> Parts:
         """Return mean, aleatoric and epistemic variance (eq. 11)."""
@@ -64,8 +80,12 @@ class FittedCooperative(Fitted):
         return {"mean": self.mean, "noise": self.noise, "history": self.mean_history}
 
     def describe(self) -> dict[str, Any]:
-        """Return the scores of the rounds."""
-        return {"rounds": [one._asdict() for one in self.rounds], "chosen_round": self.chosen_round}
+        """Return the scores of the rounds, and how noise goes together."""
+        return {
+            "rounds": [one._asdict() for one in self.rounds],
+            "chosen_round": self.chosen_round,
+            "dependence": self.dependence._asdict(),
+        }
 
 
 @dataclass(frozen=True)
@@ -86,6 +106,7 @@ class Cooperative(Strategy):
     variance_loss: VarianceLoss
     heavy_tails: bool
     noise_covariance: Literal["diagonal", "full"]
+    noise_within: NoiseWithin | None  # None: correlated for sequences
     mean_training: Training
     learning_rates: tuple[float, ...]
     variance_training: Training
@@ -126,7 +147,7 @@ class Cooperative(Strategy):
         follow, whose chains start where those of the earlier fit have ended.
         """
         steps = Steps(self, key, rows, stage)
-        learned = steps.resume(before.posterior.draws, before.noise)
+        learned = steps.resume(before.posterior.draws, before.noise, before.dependence)
         earlier = steps.step_3(0, learned, None, before.posterior, last=False)
         return self._rounds(steps, before.mean, before.mean_history, None, earlier, learned)
 
@@ -182,6 +203,7 @@ class Cooperative(Strategy):
             rounds=tuple(reports),
             chosen_round=chosen.report.number,
             mean_history=history,
+            dependence=steps.dependence,
         )
 
     def _so_far(
@@ -199,6 +221,7 @@ class Cooperative(Strategy):
             rounds=(),
             chosen_round=0,
             mean_history=history,
+            dependence=steps.dependence,
         )
 
     def revive(self, shapes: Shapes, saved: Saved) -> FittedCooperative:
@@ -207,6 +230,7 @@ class Cooperative(Strategy):
         variance = shapes.like(self.variance_network, VARIANCE_HEADS[self.variance_loss].parts)
         full = self.noise_covariance == "full"
         noise = Noise.like(variance, self.variance_loss, heavy_tails=self.heavy_tails, correlated=full)
+        older = INDEPENDENT._asdict()  # models of before 0.3 do not say
         return FittedCooperative(
             **saved.common(self.engine, mean),
             mean=saved.fill("mean", mean),
@@ -214,4 +238,5 @@ class Cooperative(Strategy):
             rounds=tuple(Round(**one) for one in saved.description["rounds"]),
             chosen_round=saved.description["chosen_round"],
             mean_history=saved.fill("history", ARRAY),
+            dependence=Dependence(**saved.description.get("dependence", older)),
         )

@@ -22,15 +22,16 @@ def in_sample_residuals(mean: Network | Posterior, data: Dataset) -> ResidualDat
     return ResidualDataset(data.x, (outputs - data.target) ** 2, data.weight, data.known_variance)
 
 
-def posterior_residuals(posterior: Posterior, data: Dataset) -> ResidualDataset:
+def posterior_residuals(posterior: Posterior, data: Dataset, share: float = 1.0) -> ResidualDataset:
     """Return E[(y − μ)²] over draws of the Bayesian network, for the rows it was sampled with.
 
     The residuals of its mean alone would be too small, because that mean follows the noise. The
     variance of the draws is what they lack: with a linear model and a flat prior, both together have
-    the mean σ² exactly.
+    the mean σ² exactly. Draws that counted each target as a ``share`` of one have a variance as many
+    times too large for that.
     """
     mean, variance = moments(pool_chains(posterior.draws), data.x)
-    squared = (mean - data.target) ** 2 + variance
+    squared = (mean - data.target) ** 2 + np.float32(share) * variance
     return ResidualDataset(data.x, squared, data.weight, data.known_variance)
 
 

@@ -20,8 +20,15 @@ from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
 from vebnn.networks import Network
 from vebnn.strategies.contract import Rows
 from vebnn.strategies.cooperative.correlation import correlation_of, posterior_products
+from vebnn.strategies.cooperative.dependence import (
+    INDEPENDENT,
+    Dependence,
+    find_dependence,
+    require_repeats,
+)
 from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import stopped_by_folds
+from vebnn.strategies.cooperative.learned_noise import LearnedNoise, with_noise
 from vebnn.strategies.cooperative.mean import MeanStep
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.pure_error import with_pure_error
@@ -50,21 +57,6 @@ MOST_ROUNDS = 12
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
 
 
-class LearnedNoise(NamedTuple):
-    """The variance network of a round, and the noise of the training rows."""
-
-    noise: Noise
-    variance: np.ndarray  # the aleatoric variance of each training target
-    data: NoisyDataset  # training rows with the noise that Step 3 takes as given
-    unweighted: NoisyDataset  # the same, or without the weights of Student-t noise, for scores
-    held_out: NoisyDataset | None  # held-out rows with such noise, to stop early on
-
-    @property
-    def typical_std(self) -> float:
-        """Root mean aleatoric variance of the training targets."""
-        return float(np.sqrt(np.average(self.variance, weights=self.data.weight)))
-
-
 class Result(NamedTuple):
     """The networks and scores of one round."""
 
@@ -87,6 +79,9 @@ class Steps:
         # The ends of the chains of Step 2 in the round before, if it has chains.
         self.variance_ends: Network | None = None
         self.noise_unit: np.ndarray | None = None
+        if settings.noise_within == "correlated":
+            require_repeats(self.rows)
+        self.dependence = INDEPENDENT
         self.tails: Tails | None = None  # of the round before, if noise is Student-t
         budget = settings.time_budget
         self.deadline = None if budget is None else time.monotonic() + budget
@@ -117,8 +112,9 @@ class Steps:
         variance = unit_of(self._residuals(means, None), rescaled=True)
         return Noise.constant(network, self.settings.variance_loss, variance)
 
-    def resume(self, draws: Network, noise: Noise) -> LearnedNoise:
+    def resume(self, draws: Network, noise: Noise, dependence: Dependence) -> LearnedNoise:
         """Return the noise of an earlier fit for the rows of this one; Step 2 goes on from there."""
+        self.dependence = dependence
         require_sizes("network", self.starts, jax.tree.map(lambda leaf: leaf[0], draws))
         one = jax.random.split(self.key("variance network"), 1)
         require_sizes("variance_network", self._variance_networks(one), noise.draws)
@@ -127,12 +123,20 @@ class Steps:
             self.variance_ends = noise.ends(engine.num_starts)
         return self._learned(noise)
 
-    def _learned(self, noise: Noise) -> LearnedNoise:
-        data = self.rows.data
-        average = noise.averages(data.x)
-        given = _with_noise(data, noise.scale / average.precision)
+    def _learned(self, noise: Noise, means: Trained | None = None) -> LearnedNoise:
+        average = noise.averages(self.rows.data.x)
         variance = average.variance * noise.scale
+        given = with_noise(self._counted(variance, means), noise.scale / average.precision)
         return LearnedNoise(noise, variance, given, given, self._noisy_held_out(noise))
+
+    def _counted(self, variance: np.ndarray, means: Trained | None) -> Dataset:
+        """Return the training rows as Step 3 counts them: those with dependent noise count less."""
+        if means is not None:
+            wanted, follows = self.settings.noise_within, self.settings.engine.needs_likelihood
+            self.dependence = find_dependence(
+                wanted, self.rows, variance, means.params, follows=follows
+            )
+        return self.dependence.weigh(self.rows.data)
 
     def step_2(self, number: int, means: Trained | None, earlier: Posterior | None) -> LearnedNoise:
         """Learn the noise from the squared residuals of the current mean."""
@@ -141,9 +145,9 @@ class Steps:
             return self._heavy_tailed_noise(number, residuals, means, earlier)
         noise = self._gaussian_noise(number, residuals, earlier)
         if self.settings.noise_covariance == "full":
-            given = _with_noise(data, noise.inverse_precision(data.x))
+            given = with_noise(data, noise.inverse_precision(data.x))
             noise = noise.with_correlation(self._correlation(given, earlier))
-        return self._learned(noise)
+        return self._learned(noise, means)
 
     def _heavy_tailed_noise(
         self, number: int, residuals: ResidualDataset, means: Any, earlier: Posterior | None
@@ -155,16 +159,17 @@ class Steps:
         gaussian = self._gaussian_noise(number, weighted, earlier)
         self.tails = tails = Tails.fit(residuals, gaussian.inverse_precision(data.x))
         noise = gaussian.with_tails(tails)
-        held_out = None
+        variance, held_out = noise.variance(data.x), None
+        counted = self._counted(variance, means)
         if there is not None:
             unseen = in_sample_residuals(means.params if earlier is None else earlier, there)
             scale = gaussian.inverse_precision(there.x) * tails.factor
-            held_out = _with_noise(there, scale / tails.of(scale).weights(unseen))
+            held_out = with_noise(there, scale / tails.of(scale).weights(unseen))
         return LearnedNoise(
             noise,
-            noise.variance(data.x),
-            _with_noise(data, tails.squared_scale / tails.weights(residuals)),
-            _with_noise(data, noise.inverse_precision(data.x)),
+            variance,
+            with_noise(counted, tails.squared_scale / tails.weights(residuals)),
+            with_noise(counted, noise.inverse_precision(data.x)),
             held_out,
         )
 
@@ -319,7 +324,7 @@ class Steps:
 
     def _noisy_held_out(self, noise: Noise) -> NoisyDataset | None:
         there = self.rows.held_out
-        return None if there is None else _with_noise(there, noise.variance(there.x))
+        return None if there is None else with_noise(there, noise.variance(there.x))
 
     def _residuals(self, means: Trained | None, earlier: Posterior | None) -> ResidualDataset:
         """Return squared residuals, of networks that were not trained on a row if possible."""
@@ -328,7 +333,7 @@ class Steps:
             folds = jax.tree.map(lambda leaf: leaf[1:], means.params)
             found = cross_fit_residuals(folds, self.rows.split, data)
         elif earlier is not None and kind == "posterior":
-            found = posterior_residuals(earlier, data)
+            found = posterior_residuals(earlier, data, self.dependence.share)
         else:
             mean: Any = means.params if means is not None and earlier is None else earlier
             found = in_sample_residuals(mean, data)
@@ -343,8 +348,3 @@ def point_posterior(means: Trained) -> Posterior:
     """Take the mean network for the whole posterior, to score a round without Step 3."""
     draws = jax.tree.map(lambda leaf: leaf[:1, None], means.params)
     return Posterior(draws, means.history[:1, :, 0], False, info={})
-
-
-def _with_noise(data: Dataset, learned: np.ndarray) -> NoisyDataset:
-    """Return rows with all of their noise: what was learned, and what is known."""
-    return NoisyDataset(data.x, data.target, data.weight, learned + data.known_variance)

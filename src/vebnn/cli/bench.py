@@ -262,7 +262,9 @@ def bench_plasticity(
     repeats: Annotated[
         str, typer.Option(help="Random choices of training paths: one number, or one per size.")
     ] = "5",
-    preset: Annotated[str, typer.Option(help="How methods are trained: paper or quick.")] = "quick",
+    preset: Annotated[
+        str, typer.Option(help="How methods are trained: standard, quick or paper.")
+    ] = "standard",
     ablation: Annotated[
         str | None,
         typer.Option(help="Variants of VeBNN (pSGLD) instead: loss, loss-in-sample, rounds or size."),

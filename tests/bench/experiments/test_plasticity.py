@@ -3,7 +3,7 @@
 import io
 import json
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,7 +15,12 @@ from vebnn import GRU, Ensemble, MCDropout, Training
 from vebnn.bench.comparison.measures import USUAL
 from vebnn.bench.experiments import plasticity, plasticity_settings
 from vebnn.bench.experiments.plasticity_claims import claims
-from vebnn.bench.experiments.plasticity_settings import Lengths, make_model, quick_lengths
+from vebnn.bench.experiments.plasticity_settings import (
+    PLASTICITY_PRESETS,
+    Lengths,
+    make_model,
+    quick_lengths,
+)
 from vebnn.bench.methods import METHODS
 from vebnn.datasets.plasticity import Plasticity
 from vebnn.prediction import Prediction
@@ -42,12 +47,14 @@ class Fake:
     """Knows the truth, but for a shift of the mean and a factor on the noise."""
 
     fits: ClassVar[list[tuple]] = []
+    held_out: ClassVar[list[int]] = []
     diagnostics_ = None
 
     def __init__(self, method: str, **changes) -> None:
         self.method, self.changes = method, changes
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> "Fake":
+    def fit(self, X: np.ndarray, y: np.ndarray, X_val: Any = (), y_val: Any = ()) -> "Fake":
+        Fake.held_out.append(len(X_val))
         Fake.fits.append((self.method, len(X), X[0, 0, 0]))
         self.num_paths = len(X)
         self.noise_std = 0.1 if np.isclose(X[0, 0, 0], made_up(1).strain).any() else 0.2
@@ -58,7 +65,7 @@ class Fake:
         worse = self.changes.get("variance_loss") is not None
         noise = self.noise_std * (1.1 if cooperative and not worse else 1.5)
         ignorance = 0.0 if self.method == "ME (MSE)" else 1 / self.num_paths
-        mean = X * [2.0, 2.0, 1.0]
+        mean = X[..., :3] * [2.0, 2.0, 1.0]
         return Prediction(
             mean=mean * 1.01,
             aleatoric_variance=np.full_like(mean, noise**2),
@@ -69,7 +76,7 @@ class Fake:
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    Fake.fits = []
+    Fake.fits, Fake.held_out = [], []
     make = lambda method, preset, num_paths, seed, **more: Fake(method.name, **more)  # noqa: E731
     monkeypatch.setattr(plasticity, "make_model", make)
     monkeypatch.setattr(plasticity, "load_plasticity", made_up)
@@ -149,7 +156,10 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert len(ours["reliability"]) == 9
     assert by_method["ME (MSE)"]["epistemic_coverage"] is None
     np.testing.assert_allclose(ours["curve"]["aleatoric_std"], 0.11)
-    np.testing.assert_allclose(ours["curve"]["mean"], 1.01 * data.test_mean[0, :, 2], rtol=1e-3)
+    np.testing.assert_allclose(ours["curve"]["mean"], 1.01 * data.test_mean[0, :, 1], rtol=1e-3)
+    assert ours["component"] == "22"
+    in_stress = np.sqrt((0.01 * data.test_mean) ** 2 + 0.01**2)
+    assert ours["wasserstein_mpa"] == pytest.approx(in_stress.mean())
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -193,7 +203,7 @@ def test_ablations_change_one_thing_of_vebnn(tmp_path: Path) -> None:
         ({"sizes": []}, r"at least one material and one number of paths"),
         ({"repeats": [0]}, r"The `repeats` must be a whole number of at least 1"),
         ({"repeats": [3, 2, 1]}, r"one number, or one for each of the 2 sizes. Got 3"),
-        ({"preset": "slow"}, r"The `preset` must be one of 'paper', 'quick'. Got 'slow'"),
+        ({"preset": "slow"}, r"The `preset` must be one of 'paper', 'standard', 'quick'. Got 'slow'"),
         (
             {"ablation": "depth"},
             r"must be one of 'loss', 'loss-in-sample', 'rounds', 'size'",
@@ -206,6 +216,25 @@ def test_bad_arguments_before_anything_is_fitted(tmp_path: Path, changes: dict, 
     with pytest.raises(ValueError, match=sentence):
         bench(tmp_path, **changes)
     assert not Fake.fits
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_paper_sets_more_paths_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plasticity_settings, "RESERVED", 8)
+    bench(tmp_path, materials=[1], sizes=[20, 30], names=["ME (MSE)"], repeats=[1], preset="paper")
+    assert Fake.held_out == [8, 0]  # with all 30 paths, there are no more
+
+
+def test_standard_inputs_have_their_changes() -> None:
+    assert plasticity_settings.inputs_of("quick", np.ones((1, 2, 3))).shape == (1, 2, 3)
+    found = plasticity_settings.inputs_of("standard", np.ones((1, 2, 3)))
+    np.testing.assert_array_equal(found[0], [[1] * 6, [1] * 3 + [0] * 3])
+    ours = make_model(METHODS["VeBNN (pSGLD)"], "standard", 100, 0)
+    assert ours.network == GRU((64, 64), linear=True)
+    assert ours.noise_within is None
+    for preset in ("quick", "paper"):
+        before = make_model(METHODS["VeBNN (pSGLD)"], preset, 100, 0)
+        assert before.noise_within == "independent"
 
 
 def test_the_papers_settings() -> None:
@@ -244,7 +273,7 @@ def test_a_real_model_goes_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "NUTS" not in name])
 def test_every_method_has_settings_that_its_estimator_takes(name: str) -> None:
-    for preset in ("paper", "quick"):
+    for preset in PLASTICITY_PRESETS:
         make_model(METHODS[name], preset, 50, 0)._strategy(50)
 
 

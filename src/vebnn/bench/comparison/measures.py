@@ -56,6 +56,7 @@ _ALL = (
     # With a known truth.
     _in_units("rmse_percent", "RMSE %", "error of the mean in percent"),
     _in_units("wasserstein", "WA", "Wasserstein distance from true mean and noise", decimals=4),
+    _in_units("wasserstein_mpa", "WA, MPa", "the same in the units of the stress", decimals=4),
     _target("noise_ratio", "noise ratio", "predicted over true rms std of the noise", 1.0, 2),
     Metric("epistemic_log_likelihood", "epistemic TLL", "log-likelihood of the truth", "larger"),
     _target("epistemic_coverage", "epistemic TC", "coverage of the truth by 95 % intervals", 0.95, 3),
@@ -84,8 +85,9 @@ USUAL = {
     "uci": ("tll", "rmse", "coverage", "interval_length"),
     "run": ("rmse", "tll", "crps", "coverage", "interval_length"),
     "plasticity": (
-        *("rmse_percent", "wasserstein", "noise_ratio", "epistemic_log_likelihood"),
-        *("epistemic_coverage", "epistemic_interval_length", "epistemic_calibration_error"),
+        *("rmse_percent", "wasserstein", "wasserstein_mpa", "noise_ratio"),
+        *("epistemic_log_likelihood", "epistemic_coverage", "epistemic_interval_length"),
+        "epistemic_calibration_error",
     ),
     "truth": (
         *("mean_error", "epistemic_coverage", "noise_error", "tll_gap", "coverage"),

@@ -13,7 +13,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n 2
 
-test-slow: $(VENV)/.installed-test
+test-slow: $(VENV)/.installed-test $(VENV)/.installed-ray
 	$(BIN)/python -m pytest -m slow -s
 
 test-matrix: $(VENV)/.installed-test

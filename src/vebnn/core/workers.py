@@ -13,13 +13,15 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from platform import node
 from typing import Any, TypeVar
 
 import joblib
+from joblib.parallel import LokyBackend, MultiprocessingBackend
 
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.devices import available_cores
@@ -35,6 +37,17 @@ _ONE_CORE = {
     "PJRT_NPROC": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
 }
+
+
+def parts_of_a_fit() -> dict[str, str]:
+    """Return the variables of workers that deal with parts of a fit of this process.
+
+    As many devices as here, however few cores: XLA compiles for a number of threads, and another one
+    changes the last bits of wide networks. They need not be idle cores: all but one have nothing to do.
+    """
+    import jax  # not with this module: importing vebnn need not import it
+
+    return {"VEBNN_CPU_DEVICES": str(max(2, jax.local_device_count())), "PJRT_NPROC": "1"}
 
 
 def spread(
@@ -65,12 +78,10 @@ def spread(
         require_whole("jobs", jobs, 1)
     work = partial(_work, function, list(sys.path))
     tasks = [joblib.delayed(work)(number, case) for number, case in enumerate(cases)]
-    with _parallel(backend, jobs or available_cores(), scheduler) as parallel:
-        size = len(tasks) or 1
-        if not parallel.return_generator:  # a chunk's results come together: keep it small
-            size = parallel.n_jobs if parallel.n_jobs > 0 else available_cores()
+    with active_backend(backend, jobs or available_cores(), scheduler), Workers() as workers:
+        size = workers.at_once or len(tasks) or 1
         for start in range(0, len(tasks), size):
-            with _results(parallel, tasks[start : start + size]) as results:
+            with workers.results(tasks[start : start + size]) as results:
                 for number, result in results:
                     yield cases[number], result
 
@@ -81,23 +92,104 @@ def _work(function: Callable, path: list[str], number: int, case: Any) -> tuple[
     return number, function(case)
 
 
-@contextmanager
-def _results(parallel: joblib.Parallel, tasks: list) -> Iterator[Iterable[tuple[int, Any]]]:
-    """Start tasks; on an early end, stop those that are left."""
-    if not parallel.return_generator:
-        yield parallel(tasks)
-        return
-    with ExitStack() as stack:
+class Workers:
+    """Workers of joblib's active backend, for one call after another."""
+
+    def __enter__(self) -> "Workers":
+        backend, _ = joblib.parallel.get_active_backend()
+        options: dict[str, Any] = {"return_as": "generator_unordered"}
+        if not backend.supports_return_generator:  # Ray's
+            options = {}
+        self._parallel = joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
         with interrupts_blocked():
-            results = parallel(tasks)
-            stack.callback(_close, results)
-        try:
-            yield results
-        except BrokenProcessPool as error:
-            raise ChildProcessError(
-                "A worker process was killed, perhaps for lack of memory. Run the same again, with "
-                "fewer workers if memory is short; finished results are kept."
-            ) from error
+            self._parallel.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._parallel.__exit__(*error)
+
+    def restart(self) -> None:
+        """Replace those that are lost."""
+        self.__exit__(None, None, None)
+        self.__enter__()
+
+    @property
+    def at_once(self) -> int | None:
+        """How many tasks to start at once, so that results come early; None leaves it to joblib."""
+        if self._parallel.return_generator:
+            return None
+        return self._parallel.n_jobs if self._parallel.n_jobs > 0 else available_cores()
+
+    @contextmanager
+    def results(self, tasks: list) -> Iterator[Iterable[Any]]:
+        """Start tasks; on an early end, stop those that are left."""
+        if not self._parallel.return_generator:
+            yield self._parallel(tasks)
+            return
+        with ExitStack() as stack:
+            with interrupts_blocked():
+                results = self._parallel(tasks)
+                stack.callback(_close, results)
+            try:
+                yield results
+            except BrokenProcessPool as error:
+                raise ChildProcessError(
+                    "A worker process was killed, perhaps for lack of memory. Run the same again, with "
+                    "fewer workers if memory is short; finished results are kept."
+                ) from error
+
+
+@contextmanager
+def workers_of_fit(n_jobs: int | None) -> Iterator[Workers | None]:
+    """Yield the workers that deal with the parts of one fit; None if this process does all.
+
+    These are the workers of joblib's active backend. Without one, ``n_jobs`` of -1 or above 1 starts
+    processes of this machine.
+    """
+    backend, active = joblib.parallel.get_active_backend()
+    jobs = n_jobs or active or backend.default_n_jobs
+    local = isinstance(backend, LokyBackend)
+    jobs = backend.effective_n_jobs(jobs) if local else jobs
+    inside = n_jobs is None and _in_dask_task()
+    if jobs == 1 or getattr(backend, "supports_sharedmem", False) or inside:
+        yield None
+        return
+    if type(backend) is MultiprocessingBackend:
+        raise ValueError(
+            "The joblib backend of a fit must start fresh processes, because JAX cannot compute in "
+            'forked ones. Got "multiprocessing"; use "loky", "dask" or "ray".'
+        )
+    start = active_backend("local", jobs, None, parts_of_a_fit()) if local else nullcontext()
+    with start, Workers() as workers:
+        yield workers
+
+
+def backend_of_fit(backend: str, jobs: int | None, scheduler: str | None) -> AbstractContextManager:
+    """Return a context in which one fit is shared by the workers of a cluster; ``"local"`` is none."""
+    require_one_of("backend", backend, BACKENDS)
+    if backend != "local":
+        return active_backend(backend, jobs or available_cores(), scheduler, parts_of_a_fit())
+    if scheduler is not None:
+        raise ValueError(
+            f"The `scheduler` is that of a Dask or Ray cluster. Got {scheduler!r} with the local "
+            "backend; name the backend, too."
+        )
+    return nullcontext()
+
+
+def require_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of workers."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(
+            "The `n_jobs` must be None, a whole number above 0, or -1 for one worker per core. Got "
+            f"{n_jobs!r}."
+        )
+
+
+def _in_dask_task() -> bool:
+    """Return whether this thread does a task of Dask: a fit in there is one of many, and stays."""
+    dask = sys.modules.get("distributed.utils")
+    return dask is not None and hasattr(dask.thread_state, "execution_state")
 
 
 def _close(results: Generator) -> None:
@@ -179,29 +271,36 @@ def pin(cores: Iterable[int]) -> None:
 
 
 @contextmanager
-def _parallel(backend: str, jobs: int, scheduler: str | None) -> Iterator[joblib.Parallel]:
+def active_backend(
+    backend: str, jobs: int, scheduler: str | None, variables: Mapping[str, str] = _ONE_CORE
+) -> Iterator[None]:
+    """Make a backend joblib's active one.
+
+    Workers that are started here have these environment variables, unless the user has set them. The
+    other arguments are those of :func:`spread`.
+    """
     with ExitStack() as stack:
         if backend != "local" or jobs > 1:  # one local job runs here: leave this process as it is
-            chosen = {name: os.environ.get(name, value) for name, value in _ONE_CORE.items()}
+            chosen = {name: os.environ.get(name, value) for name, value in variables.items()}
             stack.enter_context(environment(chosen))
-        options: dict[str, Any] = {"return_as": "generator_unordered"}
         try:
             if backend == "local":
                 settings = os.getpid(), jobs <= available_cores()
                 start = {"initializer": _prepare_worker, "initargs": settings}
                 stack.enter_context(joblib.parallel_config("loky", n_jobs=jobs, **start))
             elif backend == "dask":
-                stack.enter_context(_dask_client(jobs, scheduler))
+                with interrupts_blocked():
+                    stack.enter_context(_dask_client(jobs, scheduler))
                 stack.enter_context(joblib.parallel_config("dask"))
             else:
-                _start_ray(jobs, scheduler)
+                with interrupts_blocked():
+                    _start_ray(jobs, scheduler, variables)
                 stack.enter_context(joblib.parallel_config("ray", n_jobs=jobs))
-                options = {}  # Ray's backend has no generators
         except ImportError as error:
             raise ValueError(
                 f"The backend {backend!r} is not installed. Install it: pip install 'vebnn[{backend}]'."
             ) from error
-        yield joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
+        yield
 
 
 def _dask_client(jobs: int, scheduler: str | None) -> AbstractContextManager:
@@ -211,15 +310,15 @@ def _dask_client(jobs: int, scheduler: str | None) -> AbstractContextManager:
     return Client(scheduler, **({} if scheduler else local))
 
 
-def _start_ray(jobs: int, scheduler: str | None) -> None:
+def _start_ray(jobs: int, scheduler: str | None, variables: Mapping[str, str]) -> None:
     import ray
     from ray.util.joblib import register_ray
 
     register_ray()
     if not ray.is_initialized():
         local: dict[str, Any] = {"num_cpus": jobs, "include_dashboard": False}
-        variables = {"env_vars": _ONE_CORE}
-        ray.init(address=scheduler, runtime_env=variables, **({} if scheduler else local))
+        settings = {"env_vars": dict(variables)}
+        ray.init(address=scheduler, runtime_env=settings, **({} if scheduler else local))
 
 
 @contextmanager

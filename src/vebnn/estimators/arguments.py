@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from vebnn.core.arguments import require_number
+from vebnn.core.workers import require_jobs
 from vebnn.estimators.engines import engine_of
 from vebnn.estimators.images import ImageLengths
 from vebnn.inference import Engine, LastLayer
@@ -27,12 +28,14 @@ class Arguments(BaseEstimator):
     weight_decay: float
     prior_precision: float
     validation_fraction: float
+    n_jobs: int | None
 
     def _check_common(self, *trainings: str) -> None:
         """Check the arguments that all estimators have, and the named trainings."""
         require_number("weight_decay", self.weight_decay, 0, np.inf, "[)")
         require_number("prior_precision", self.prior_precision, 0, np.inf)
         require_number("validation_fraction", self.validation_fraction, 0, 1)
+        require_jobs(self.n_jobs)
         for name in trainings:
             value = getattr(self, name)
             if not (value is None or isinstance(value, Training)):

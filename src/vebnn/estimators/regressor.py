@@ -46,6 +46,7 @@ from vebnn.serialization.trees import arrays_of
 from vebnn.strategies.contract import Fitted, Rows, Strategy
 from vebnn.training import Observer, Stage, followers
 from vebnn.training.checkpoint import Checkpoint, fingerprint
+from vebnn.training.dealing import dealt
 from vebnn.training.progress import Observers, Progress
 
 
@@ -63,6 +64,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
     last_layer: bool = False
     validation_fraction: float = 0.2
     random_state: Any = None
+    n_jobs: int | None = None
     verbose: int = 0
     checkpoint: str | PathLike[str] | None = None
 
@@ -218,7 +220,7 @@ class Regressor(RegressorMixin, Arguments, Predicting, ABC):
         if self.checkpoint is not None:
             same = fingerprint(strategy, (rows, draws), seed)
             observers.append(Checkpoint(self.checkpoint, same))
-        with Observers(observers) as together:
+        with dealt(self.n_jobs), Observers(observers) as together:
             stage = Stage("", together)
             if before is None:
                 return strategy.fit(key, rows, stage)

@@ -97,6 +97,9 @@ class VeBNNRegressor(Regressor):
         long, while the next continuation is expected to end in time. Results then depend on the speed
         of the machine. By default, chains of ``"psghmc"`` by name are continued at most twice.
       random_state: an integer makes ``fit`` bit-reproducible on one machine.
+      n_jobs: how many worker processes share a fit, -1 for one per core; ``None`` is this process
+        alone, unless a joblib backend is active: ``with joblib.parallel_config("dask")``. Folds, chains
+        and members are then dealt over the workers. Results are the same.
       verbose: 1 shows how far the fit is, and about how much time is left.
       checkpoint: a folder; call an interrupted ``fit`` again to resume it from there.
 

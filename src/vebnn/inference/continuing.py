@@ -11,6 +11,7 @@ from vebnn.inference.diagnostics import FEWEST_DRAWS, NUM_INPUTS, diagnose_chain
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
 from vebnn.training import Stage
+from vebnn.training.processes import agreed
 
 MOST_CONTINUATIONS = 2  # by default, each twice as long as the one before
 
@@ -45,7 +46,7 @@ def run_until_mixed(
     while (longer := engine.continued(2 ** (number + 1))) is not None:
         now = time.monotonic()
         expected = now + 2 * (now - started)
-        allowed = number < most_continuations if deadline is None else expected < deadline
+        allowed = number < most_continuations if deadline is None else agreed(expected < deadline)
         if not allowed or _mixed(posterior, probes):
             break
         number, started = number + 1, now

@@ -211,7 +211,9 @@ class TableModel:
     def settings(self) -> dict[str, Any]:
         """The estimator's arguments, without those that only concern a run."""
         settings = self.estimator.get_params(deep=False)
-        return {name: settings[name] for name in settings if name not in ("checkpoint", "verbose")}
+        return {
+            name: settings[name] for name in settings if name not in ("checkpoint", "n_jobs", "verbose")
+        }
 
     def encode(self, rows: pandas.DataFrame | EncodedTable) -> EncodedTable:
         """Return encoded rows; those that are encoded already stay as they are."""

@@ -15,6 +15,7 @@ from vebnn.serialization.arrays import checksum, read_part, write_part
 from vebnn.serialization.checkpoints import CheckpointFolder
 from vebnn.serialization.trees import arrays_of, fill
 from vebnn.training.function_code import function_code
+from vebnn.training.processes import are_several
 from vebnn.training.stage import Observer
 
 State = TypeVar("State")
@@ -33,6 +34,11 @@ class Checkpoint(Observer):
     """
 
     def __init__(self, folder: str | os.PathLike[str], fingerprint: str, seconds: float = 5.0) -> None:
+        if are_several():
+            raise ValueError(
+                "A fit in several processes of jax.distributed has no `checkpoint`. Leave it out, or "
+                "fit on a cluster of Dask or Ray."
+            )
         self._kept = isinstance(folder, CheckpointFolder)
         self._folder = CheckpointFolder(Path(folder))
         self._fingerprint = fingerprint

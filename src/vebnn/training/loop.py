@@ -31,6 +31,7 @@ from vebnn.training.fleet import (
     replicate,
     share_of,
     shares_of,
+    unchanging,
 )
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.stage import SILENT, Stage
@@ -247,6 +248,7 @@ def train(
 
     data = replicate(stream_if_large(with_spare_rows(data)), num_runs, shares=shares)
     own = jax.tree.map(lambda _: None, objective) if own is None else own
+    train_rows, watch_rows, own = unchanging((train_rows, watch_rows, own))
 
     def advance(state: TrainState, until: int) -> TrainState:
         runs = Run(state, rates, limits, train_rows, watch_rows, own)

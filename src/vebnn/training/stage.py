@@ -13,10 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import jax
 
+from vebnn.training.dealing import are_dealt
+from vebnn.training.processes import agreed
+
 State = TypeVar("State")
 
 # Long enough to hide Python's part and the wait for the slowest core; short enough for Ctrl-C.
 PIECE_SECONDS = 1.0
+DEALT_SECONDS = 4.0  # with a cluster, to which every piece sends the state
 FIRST_PIECE = 1
 
 
@@ -112,9 +116,10 @@ class Stage:
         while done < total:
             started = time.perf_counter()
             state = jax.block_until_ready(advance(state, min(done + piece, total)))
-            seconds = time.perf_counter() - started
+            seconds = agreed(time.perf_counter() - started)
             # The first pieces include compilation, so grow by at most a factor of eight a time.
-            piece = max(1, min(8 * piece, int(piece * PIECE_SECONDS / max(seconds, 1e-6))))
+            wanted = DEALT_SECONDS if are_dealt() else PIECE_SECONDS
+            piece = max(1, min(8 * piece, int(piece * wanted / max(seconds, 1e-6))))
             done = position(state)
             self.observer.report(self.name, state, done, total, describe(state))
         return state

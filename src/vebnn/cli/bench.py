@@ -11,6 +11,7 @@ from vebnn.cli.bench_pages import bench_page, bench_table
 from vebnn.cli.bench_paper import bench_paper, bench_rounds
 from vebnn.cli.bench_run import bench_run
 from vebnn.cli.groups import listed, new_group
+from vebnn.cli.options import Scheduler
 
 if TYPE_CHECKING:
     from vebnn.bench.render.sheet import Sheet
@@ -118,9 +119,7 @@ def bench_uci(
     backend: Annotated[str, typer.Option(help="Where fits run: local, dask or ray.")] = "local",
     engine: Annotated[str | None, typer.Option(hidden=True)] = None,  # the former name of --backend
     jobs: Jobs = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
-    ] = None,
+    scheduler: Scheduler = None,
     out: Annotated[
         Path | None,
         typer.Option(help="File of rows; results/uci.jsonl or uci-standard.jsonl by default."),

@@ -11,7 +11,7 @@ from rich.console import Console
 from vebnn.cli.fit_large import fit_large, is_large
 from vebnn.cli.fit_output import print_dry_run, print_plan, print_result
 from vebnn.cli.fit_places import model_folder, resumable
-from vebnn.cli.options import AsJSON, DataFile, ErrorColumns, Images
+from vebnn.cli.options import AsJSON, DataFile, ErrorColumns, Images, Scheduler
 
 if TYPE_CHECKING:
     from vebnn.tabular.model import TableModel
@@ -122,6 +122,14 @@ def fit(
             help="Folder for the encoded rows of a table larger than memory (default: MODEL.rows)."
         ),
     ] = None,
+    backend: Annotated[
+        str, typer.Option(help="Where the parts of the fit are computed: local, dask or ray.")
+    ] = "local",
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Worker processes for the parts; of a cluster, all by default."),
+    ] = None,
+    scheduler: Scheduler = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted fit.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show columns, rows and budget; train and write nothing.")
@@ -145,6 +153,7 @@ def fit(
     file, block by block, and trained on from there; with --work-folder, a
     smaller one is, too.
     """
+    from vebnn.core.workers import backend_of_fit
     from vebnn.tabular.files import read_table
     from vebnn.tabular.images.folder import ImageFolder
     from vebnn.tabular.plan import plan_table
@@ -164,6 +173,8 @@ def fit(
         "--heavy-tails": heavy_tails,
         "--rounds": rounds,
         "--time-budget": time_budget,
+        "--backend": None if backend == "local" else backend,
+        "--jobs": jobs,
         "--inference": None if inference == "psghmc" else inference,
     }
     used = [name for name, value in in_memory.items() if value]
@@ -190,6 +201,7 @@ def fit(
             as_json=as_json,
         )
         return
+    workers = backend_of_fit(backend, jobs, scheduler)
     by = _columns_of_sequences(sequence, step, step_as_input=step_as_input)
     if by is not None:
         _refuse_beside_sequences(images=images, time=time_column, group_as_input=group_as_input)
@@ -238,6 +250,7 @@ def fit(
         random_state=seed,
         verbose=int(not as_json),
         checkpoint=checkpoint,
+        n_jobs=jobs if backend == "local" else None,
         **shape,
     )
     estimator.check_arguments(plan.calibrate)
@@ -247,7 +260,7 @@ def fit(
             rounds = rounds or 1
         print_dry_run(console, plan, lengths, folder, rounds=rounds, as_json=as_json)
         return
-    with resumable(checkpoint):
+    with resumable(checkpoint), workers:
         model = _train(estimator, plan, keep_rows=not no_rows)
         model.save(folder)
         checkpoint.delete()
@@ -292,6 +305,6 @@ def _train(estimator: Any, plan: "TrainingPlan", *, keep_rows: bool) -> "TableMo
         # The advice at the end says the same in terms of the command line.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = TableModel.fit(estimator, plan, keep_rows=keep_rows)
-    # The place of the checkpoints is no part of the saved model.
-    estimator.set_params(checkpoint=None, verbose=0)
+    # The place of the checkpoints and the workers are no part of the saved model.
+    estimator.set_params(checkpoint=None, n_jobs=None, verbose=0)
     return model

@@ -23,6 +23,7 @@ Images = Annotated[
     Path | None,
     typer.Option("--images", metavar="FOLDER", help="Folder of the images that a column names."),
 ]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")]
 IntervalLevel = Annotated[
     float,
     typer.Option(help="Probability that an interval holds a new observation.", callback=_check_level),

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from vebnn.cli.groups import Interrupted
-from vebnn.cli.options import AsJSON, ErrorColumns, Images, IntervalLevel, ModelFolder
+from vebnn.cli.options import AsJSON, ErrorColumns, Images, IntervalLevel, ModelFolder, Scheduler
 from vebnn.cli.tables import print_json, print_notices, to_records
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def predict(
         int | None,
         typer.Option(help="How many files at once (default: one here, all workers of a cluster)."),
     ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a running Dask scheduler or Ray head.")
-    ] = None,
+    scheduler: Scheduler = None,
     as_json: AsJSON = False,
 ) -> None:
     """Predict new rows: mean, total std, its two parts, and an interval.

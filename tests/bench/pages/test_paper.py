@@ -158,6 +158,12 @@ def test_losses_are_compared_after_every_round_of_one_fit(tmp_path: Path) -> Non
     assert [line[5] for line in texts] == ["0.2", "0.1", "0.4", "0.3"]
     assert [cell.text for cell in distance.groups[0][0]][-2:] == ["0.1000", "0.0210"]
     assert rmse.groups[0][0][-1].text == "15.05"
+    assert "standardised" in distance.caption
+    in_mpa = row("Gamma", 0.2, 0.1) | {"wasserstein_mpa": 0.02}
+    write(tmp_path / "plasticity-loss.jsonl", [in_mpa, row("Natural", 0.4, 0.3)])
+    distance = plasticity_sheets(Rows(tmp_path))[1]
+    assert [[cell.text for cell in line][-2:] for line in distance.groups[0]] == [["0.0200", "0.0210"]]
+    assert "standardised" not in distance.caption
     write(tmp_path / "plasticity.jsonl", [row("VeBNN (pSGLD)", 0.2, 0.1)])
     ours, paper = plasticity_sheets(Rows(tmp_path))[-1].groups[0]
     # Step 1 and, for each round, Steps 2 and 3; then the same of the paper.

@@ -40,6 +40,8 @@ def _beside(rows: list[Row], label: str, field: str, style: str) -> Sheet | None
     )
     if ours.empty:
         return None
+    if in_mpa := field == "wasserstein" and "wasserstein_mpa" in ours:
+        ours = ours[ours["wasserstein_mpa"].notna()].assign(wasserstein=ours["wasserstein_mpa"])
     ours["kind"] = ours["experiment"].str.endswith("sample").map({True: "in sample", False: ""})
     groups = ours.groupby(["num_paths", "method", "preset", "kind"], sort=False)[field]
     lines = []
@@ -55,7 +57,8 @@ def _beside(rows: list[Row], label: str, field: str, style: str) -> Sheet | None
                 MISSING if printed is None else format(printed[0], style),
             )
         )
-    units = " Ours is in standardised units, the paper's in MPa." if field == "wasserstein" else ""
+    standardised = field == "wasserstein" and not in_mpa
+    units = " Ours is in standardised units, the paper's in MPa." if standardised else ""
     return Sheet(
         f"{table['title']}: {field.replace('_', ' ')}",
         f"Means over choices of paths, material 1.{units}",

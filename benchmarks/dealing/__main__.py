@@ -97,7 +97,7 @@ def cluster(num_workers: int) -> Iterator[None]:
     """Start workers, each held to a core of its own."""
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
     with environment(parts_of_a_fit() | one_thread):
-        client = Client(n_workers=num_workers, threads_per_worker=1, dashboard_address=None)
+        client = Client(n_workers=num_workers, threads_per_worker=1, dashboard_address=":0")
     with client:
         for core, worker in enumerate(client.scheduler_info()["workers"]):
             client.run(pin, {core}, workers=[worker])

@@ -23,7 +23,7 @@ CHAINS = PSGHMC(num_samples=4, burn_in=3, thinning=2, num_chains=3, batch_size=1
 def dask_cluster():
     distributed = pytest.importorskip("distributed")
     with workers.environment(workers.parts_of_a_fit()):
-        client = distributed.Client(n_workers=3, threads_per_worker=1, dashboard_address=None)
+        client = distributed.Client(n_workers=3, threads_per_worker=1, dashboard_address=":0")
     with client:
         yield client
 

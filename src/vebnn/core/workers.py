@@ -100,6 +100,9 @@ class Workers:
         options: dict[str, Any] = {"return_as": "generator_unordered"}
         if not backend.supports_return_generator:  # Ray's
             options = {}
+        if getattr(backend, "ray_remote_args", ()) is None:
+            # Otherwise Ray's pool waits for ever for a worker that died.
+            backend.ray_remote_args = {"max_restarts": 3, "max_task_retries": 3}
         self._parallel = joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
         with interrupts_blocked():
             self._parallel.__enter__()
@@ -306,7 +309,7 @@ def active_backend(
 def _dask_client(jobs: int, scheduler: str | None) -> AbstractContextManager:
     from distributed import Client
 
-    local: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    local: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": ":0"}
     return Client(scheduler, **({} if scheduler else local))
 
 

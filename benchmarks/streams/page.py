@@ -84,7 +84,8 @@ def table(rows: Rows, part: str) -> str:
 
 def text(rows: Rows) -> str:
     """Return all tables."""
-    return "\n\n".join(f"{part}\n\n{table(rows, part)}" for part in LIMITS)
+    measured = [part for part in LIMITS if any(name == part for name, _ in rows)]
+    return "\n\n".join(f"{part}\n\n{table(rows, part)}" for part in measured)
 
 
 def update(rows: Rows) -> None:

@@ -6,12 +6,14 @@ import numpy as np
 
 from vebnn.core.types import Dataset
 from vebnn.estimators.gaps import Gaps
-from vebnn.estimators.preprocessing import Standardiser, entry_weight
+from vebnn.estimators.preprocessing import Standardiser
 from vebnn.estimators.rows import all_at_once
 from vebnn.estimators.target_kinds import kinds_of
 from vebnn.estimators.vebnn import VeBNNRegressor
 from vebnn.strategies.contract import Rows
 from vebnn.training.streaming import HostRows
+
+ENOUGH_ROWS = 2**20  # for the units of the targets
 
 
 def fit_mapped(
@@ -43,7 +45,7 @@ def fit_mapped(
         new.target_kinds_ = kinds_of(new.target, 1 if new.one_output_ else y.shape[1])
         y, _ = new._transform("y", y)
         target = new._columns(y)
-        new.y_units_ = Standardiser.learn(target, entry_weight(None, target))
+        new.y_units_ = Standardiser.learn(target[:ENOUGH_ROWS])  # rows are in random order
         target = new.y_units_.standardise(target).astype(np.float32)
         rows = HostRows(x, shuffled=True)
         data = Dataset(rows, target, np.ones_like(target), np.zeros_like(target))

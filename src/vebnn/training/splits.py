@@ -35,7 +35,7 @@ def split_rows(
       held_out: row numbers the user set aside; every run then has these as validation rows.
       groups: the number of each row's group, counted from 0; None if every row is one.
     """
-    own = np.arange(num_rows)
+    own = np.arange(num_rows, dtype=np.int32)
     group = own if groups is None else groups
     numbers = np.arange(group.max() + 1)
     fold = balanced_folds(rng.permutation(numbers), group, max(num_folds, 1))

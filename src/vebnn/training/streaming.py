@@ -13,7 +13,8 @@ import numpy as np
 from vebnn.core.types import Array, SomeDataset
 
 MOST_OF_DEVICE = 0.5  # of its memory for rows; networks and their gradients need the rest
-MOST_MAPPED = 2**28  # bytes of a mapped file that are read before its pages are given back
+MOST_MAPPED = 2**27  # bytes of a mapped file that are read before its pages are given back
+PAGES = 2**21  # bytes that the system may map to read one row
 
 
 @jax.tree_util.register_static
@@ -45,23 +46,46 @@ class HostRows:
 
     def on_host(self, numbers: Any) -> np.ndarray:
         """Return some rows, by their numbers or as a slice, outside of compiled functions."""
-        found = np.array(self._rows[numbers])
-        self._bytes_read += found.nbytes
-        if self._bytes_read > MOST_MAPPED:
+        if isinstance(numbers, slice):
+            found = np.array(self._rows[numbers])
+            self._give_back(found.nbytes)
+            return found
+        flat = np.asarray(numbers).ravel()
+        found = np.empty((flat.size, *self.shape[1:]), self.dtype)
+        span = int(np.ptp(flat) + 1) * found[:1].nbytes if flat.size else 0
+        # Rows that lie far apart are read some at a time.
+        size = max(1, flat.size if span <= MOST_MAPPED else MOST_MAPPED // PAGES)
+        for start in range(0, flat.size, size):
+            some = flat[start : start + size]
+            found[start : start + size] = self._rows[some]
+            self._give_back(min(span, some.size * PAGES))
+        return found.reshape(*np.shape(numbers), *self.shape[1:])
+
+    def _give_back(self, num_bytes: int) -> None:
+        """Count what was read of a mapped file; give its pages back when there are many.
+
+        The system would keep all pages that were ever read in the memory of this process.
+        """
+        self._bytes_read += num_bytes
+        if self._bytes_read >= MOST_MAPPED:
             self._bytes_read = 0
-            # The system would keep all pages that were ever read in the memory of this process.
             if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
                 self._mapped.madvise(mmap.MADV_DONTNEED)
-        return found
 
     def _read(self, numbers: Any) -> np.ndarray:
         return self.on_host(np.asarray(numbers))
 
 
 def stream_if_large(data: SomeDataset) -> SomeDataset:
-    """Return data whose inputs stay with the host if they are large for a device."""
+    """Return data whose inputs stay with the host if they are large for a device.
+
+    If they do already, there are so many rows that targets stay, too.
+    """
+    if isinstance(data.x, HostRows):
+        others = (HostRows(np.asarray(leaf)) for leaf in data[1:])
+        return type(data)(data.x, *others)
     memory = device_memory()
-    if memory is None or isinstance(data.x, HostRows) or data.x.nbytes <= MOST_OF_DEVICE * memory:
+    if memory is None or data.x.nbytes <= MOST_OF_DEVICE * memory:
         return data
     return data._replace(x=HostRows(np.asarray(data.x)))  # type: ignore[return-value]
 

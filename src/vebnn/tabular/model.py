@@ -297,7 +297,7 @@ class TableModel:
         scores = score_targets(
             prediction, observed, self.targets, means, level, scored[predicted], num_sequences
         )
-        known_rows = self.facts.num_rows > 0
+        known_rows = len(self.known_rows.trained_rows) > 0
         return Evaluation(table, trained, related, scored, prediction, scores, known_rows)
 
     def add(

@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pandas
 import pytest
 
@@ -89,3 +90,15 @@ def test_damaged_parquet(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(TableError, match=r"could not be read as \.parquet"):
         RowFile(path).first_rows(1)
+
+
+def test_memory_is_that_of_a_row_group(tmp_path: Path) -> None:
+    """A reader of several row groups at once keeps all that it has read."""
+    pyarrow = pytest.importorskip("pyarrow")
+    path, numbers = tmp_path / "rows.parquet", np.random.default_rng(0).normal(size=(400_000, 10))
+    frame = pandas.DataFrame(numbers, columns=[f"x{number}" for number in range(10)])
+    frame.to_parquet(path, row_group_size=10_000)
+    del frame, numbers
+    before = pyarrow.total_allocated_bytes()
+    most = max(pyarrow.total_allocated_bytes() for _ in RowFile(path).blocks(8_192))
+    assert most - before < 5e6  # of 32 MB

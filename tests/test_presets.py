@@ -1,5 +1,6 @@
 """Default settings, and those of the paper's experiments."""
 
+import numpy as np
 import pytest
 
 from vebnn import GRU, MLP, PSGLD, Ensemble, JointRegressor, MCDropout, Training, VeBNNRegressor
@@ -10,8 +11,10 @@ from vebnn.presets import (
     default_variance_network,
     paper,
     paper_joint,
+    pilot,
     stretched,
 )
+from vebnn.training.batches import MANY
 
 EXPERIMENTS = ("toy", "uci", "plasticity", "images")
 
@@ -82,3 +85,11 @@ def test_wrong_names_get_a_sentence(arguments: tuple, sentence: str) -> None:
     for settings in (paper, paper_joint):
         with pytest.raises(ValueError, match=sentence):
             settings(*arguments)
+
+
+def test_pilot_chains_of_large_tables_have_fewer_draws() -> None:
+    # An epoch is the least between two draws.
+    few, many = pilot(MANY), pilot(4 * MANY)
+    assert (few.num_samples, few.thinning, few.epoch_rows) == (40, 1, None)
+    assert (many.num_samples, many.thinning, many.burn_in) == (10, 1, few.burn_in)
+    assert many.epoch_rows == round(np.sqrt(2) * MANY)

@@ -55,7 +55,11 @@ def default_variance_network(network: Any, *, sampled: bool = False) -> MLP | GR
 
 def pilot(num_rows: int) -> PSGHMC:
     """Return short chains, for rounds whose chains the next round continues."""
-    return stretched(PSGHMC.for_rows(num_rows), 0.25)
+    short = stretched(PSGHMC.for_rows(num_rows), 0.25)
+    if short.epoch_rows is None:
+        return short
+    # Draws of large tables are an epoch apart, and cannot be closer: there are fewer.
+    return replace(short, num_samples=short.num_samples // 4)
 
 
 class Rounds(NamedTuple):

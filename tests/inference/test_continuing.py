@@ -4,12 +4,16 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 
+from vebnn.core.types import NoisyDataset
 from vebnn.inference import PSGHMC, Engine, Posterior, Problem
 from vebnn.inference.continuing import last_draws, run_until_mixed
 from vebnn.training import SILENT
 
 PROBES = np.zeros((5, 1), np.float32)
+COLUMN = np.ones((5, 1), np.float32)
+DATA = NoisyDataset(PROBES, COLUMN, COLUMN, COLUMN)
 
 
 def constant(value: Any, x: Any) -> Any:
@@ -40,7 +44,7 @@ class Wander(Engine):
 
 
 def run(engine: Wander, **limits: Any) -> Posterior:
-    problem = Problem(None, None, None, None, np.arange(0))  # type: ignore[arg-type]
+    problem = Problem(None, DATA, None, None, np.arange(0))  # type: ignore[arg-type]
     settings = {"most_continuations": 2, "deadline": None} | limits
     return run_until_mixed(jax.random.key(0), engine, problem, SILENT, PROBES, **settings)
 
@@ -96,3 +100,19 @@ def test_few_draws_say_nothing() -> None:
     engine = Few(mixes_at=100)
     run(engine)
     assert len(engine.runs) == 1
+
+
+@pytest.mark.parametrize(("noise", "runs"), [(9_000.0, 3), (11_000.0, 1)])
+def test_chains_of_large_tables_may_differ_by_less_than_the_noise(
+    monkeypatch: pytest.MonkeyPatch, noise: float, runs: int
+) -> None:
+    # Chains at 0, 10 and 20, with a variance of 100 between them: a hundredth of 10,000.
+    monkeypatch.setattr(f"{__name__}.DATA", DATA._replace(noise_variance=noise * COLUMN))
+    engine = Wander(mixes_at=9)
+    monkeypatch.setattr("vebnn.inference.continuing.MANY", 4)
+    run(engine)
+    assert len(engine.runs) == runs
+    monkeypatch.setattr("vebnn.inference.continuing.MANY", 5)
+    engine = Wander(mixes_at=9)
+    run(engine)
+    assert len(engine.runs) == 3

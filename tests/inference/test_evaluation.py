@@ -43,6 +43,16 @@ def test_moments_are_those_of_the_draws(draws, num_rows: int, rng: np.random.Gen
         np.testing.assert_allclose(outputs[draw], expected, rtol=1e-3, atol=1e-4)
 
 
+def test_large_tables_are_evaluated_in_pieces(draws, monkeypatch, rng: np.random.Generator) -> None:
+    x = rng.standard_normal((5 * BLOCK_ROWS + 5, 2)).astype(np.float32)
+    whole, outputs = moments(draws, x), evaluate_draws(draws, x)
+    monkeypatch.setattr("vebnn.inference.evaluation.LARGE", BLOCK_ROWS)
+    monkeypatch.setattr("vebnn.inference.evaluation.PIECE_BLOCKS_OF_NARROW", 2)
+    for part, same in zip(moments(draws, x), whole, strict=True):
+        np.testing.assert_allclose(part, same, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(evaluate_draws(draws, x), outputs, rtol=1e-5, atol=1e-6)
+
+
 def test_one_network_is_the_first_draw(draws, rng: np.random.Generator) -> None:
     x = rng.standard_normal((BLOCK_ROWS + 3, 2)).astype(np.float32)
     first = jax.tree.map(lambda leaf: leaf[0], draws)

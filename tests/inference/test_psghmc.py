@@ -49,6 +49,15 @@ def test_posterior_of_conjugate_linear_regression(linear, key: jax.Array) -> Non
     np.testing.assert_allclose(posterior.info["temperature"].mean(), 1, atol=0.8)
 
 
+def test_epochs_of_parts_of_the_rows_sample_the_same_posterior(linear, key: jax.Array) -> None:
+    # Three of ten batches an epoch. If a batch stood for a third only, the std would be √3 times wider.
+    sampler = PSGHMC(1_000, burn_in=2_000, thinning=40, num_chains=4, batch_size=6, epoch_rows=18)
+    draws = flatten(sampler.run(key, linear.problem, SILENT).draws).reshape(-1, 3)
+    std = np.sqrt(np.diag(linear.covariance))
+    np.testing.assert_allclose(draws.std(0) / std, 1, atol=0.3)
+    np.testing.assert_array_less(np.abs(draws.mean(0) - linear.mean) / std, 0.3)
+
+
 def test_scales_of_a_hierarchy_have_their_posterior(key: jax.Array) -> None:
     # z ~ N(0, 1) of 30 numbers, t ~ N(0, 1); y = z exp(t) + noise: the width e^t is learned.
     rng = np.random.default_rng(0)

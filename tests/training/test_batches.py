@@ -5,13 +5,18 @@ from scipy import stats
 
 from vebnn.core.types import Dataset
 from vebnn.training.batches import (
+    LARGE,
+    MANY,
     NO_ROW,
     all_rows,
     batch_shape,
+    batches_of_epoch,
     pad_rows,
     random_order,
     round_size,
+    rows_of_epoch,
     shuffled_batches,
+    spread_evenly,
     take,
     with_spare_rows,
 )
@@ -139,3 +144,28 @@ def test_random_order_puts_every_row_everywhere() -> None:
 def test_epochs_differ() -> None:
     one, other = (deal(jax.random.key(seed), numbered(50), all_rows(50)[0], 10) for seed in (0, 1))
     assert not np.array_equal(one.x, other.x)
+
+
+def test_an_epoch_can_be_a_random_part_of_the_rows(key: jax.Array) -> None:
+    part = jax.jit(shuffled_batches, static_argnums=(3, 4))
+    seen = []
+    for one in jax.random.split(key, 20):
+        batches = part(one, numbered(100), all_rows(100)[0], 8, 30)
+        # As many batches of the usual size as hold 30 rows.
+        assert batches.x.shape == (4, 8, 1)
+        rows = np.asarray(batches.x)[np.asarray(batches.weight) > 0]
+        assert len(set(rows)) == len(rows) >= 28
+        seen.append(rows)
+    assert set(np.concatenate(seen)) == set(range(100))
+    assert batches_of_epoch(100, 8, None) == batches_of_epoch(100, 8, 1_000) == 13
+
+
+def test_epochs_of_large_tables_grow_with_the_root_of_the_rows() -> None:
+    assert rows_of_epoch(MANY) == MANY
+    assert rows_of_epoch(16 * LARGE) == 4 * LARGE
+
+
+def test_rows_are_spread_over_the_whole_list() -> None:
+    rows = np.arange(200).reshape(2, 100)
+    np.testing.assert_array_equal(spread_evenly(rows, 3), [[0, 50, 99], [100, 150, 199]])
+    assert spread_evenly(rows, 100) is rows

@@ -10,11 +10,11 @@ import numpy as np
 
 from vebnn.core.blocks import block_rows, by_blocks, is_wide
 from vebnn.core.types import Array, Dataset, Module, Params
-from vebnn.training.batches import round_size
+from vebnn.training.batches import LARGE, round_size
 from vebnn.training.streaming import HostRows
 
 PIECE_BLOCKS = 8  # blocks of wide rows in one call of a compiled program
-PIECE_BLOCKS_OF_NARROW = 64  # the same of narrow rows that stay with the host
+PIECE_BLOCKS_OF_NARROW = 64  # the same of large tables
 MOST_PROBES = 512  # training rows at which draws are evaluated for diagnostics; enough for a mean
 
 
@@ -128,8 +128,8 @@ def _moments(draws: Any, x: Array) -> Moments:
 def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0) -> Any:
     """Return a compiled function of rows for all of them, as NumPy arrays.
 
-    Wide rows, and those that stay with the host, go piece by piece, one for each device at a time, so
-    that mapped files are never read as a whole.
+    Wide rows, large tables and rows that stay with the host go piece by piece, one for each device at a
+    time: all of them work, and mapped files are never read as a whole.
 
     Args:
       function: of rows; its results have the rows as one of their axes.
@@ -140,7 +140,7 @@ def in_pieces(function: Callable[[Array], Any], x: np.ndarray, *, axis: int = 0)
         return function(x)
     mapped = isinstance(x, HostRows)
     read: Any = x.on_host if isinstance(x, HostRows) else x.__getitem__
-    if not (is_wide(x) or mapped) or len(x) <= block_rows(x):
+    if len(x) <= (block_rows(x) if is_wide(x) or mapped else LARGE):
         whole = read(slice(None)) if mapped else x
         return _cut(jax.device_get(function(pad_to_bucket(whole))), len(x), axis)
     blocks = PIECE_BLOCKS if is_wide(x) else PIECE_BLOCKS_OF_NARROW

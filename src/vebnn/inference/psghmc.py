@@ -10,7 +10,7 @@ from vebnn.core.arguments import require_number
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import Array, Key
 from vebnn.inference.sampling import ChainSampler
-from vebnn.training import epochs_of_steps
+from vebnn.training import epoch_rows_of, epochs_of_steps, rows_of_epoch
 
 LARGEST_VELOCITY = 5.0  # in standard deviations: a few steep gradients cannot throw a chain out
 FORGETTING = 0.6  # power of the number of steps by which later gradients count less
@@ -67,9 +67,10 @@ class PSGHMC(ChainSampler):
         """
         return cls(
             num_samples=40,
-            burn_in=epochs_of_steps(3_000, num_rows, cls.batch_size, fewest=20),
-            thinning=epochs_of_steps(100, num_rows, cls.batch_size, fewest=1),
+            burn_in=epochs_of_steps(3_000, rows_of_epoch(num_rows), cls.batch_size, fewest=20),
+            thinning=epochs_of_steps(100, rows_of_epoch(num_rows), cls.batch_size, fewest=1),
             num_chains=6,
+            epoch_rows=epoch_rows_of(num_rows),
         )
 
     def continued(self, factor: int) -> "PSGHMC":

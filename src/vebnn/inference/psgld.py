@@ -10,7 +10,7 @@ from vebnn.core.arguments import require_number
 from vebnn.core.prng import standard_normal
 from vebnn.core.types import Array, Key
 from vebnn.inference.sampling import ChainSampler
-from vebnn.training import epochs_of_steps, scale_of_rows
+from vebnn.training import epoch_rows_of, epochs_of_steps, rows_of_epoch, scale_of_rows
 
 
 class PSGLDState(NamedTuple):
@@ -70,14 +70,15 @@ class PSGLD(ChainSampler):
         root of their number, and so are the steps: otherwise their noise would be the larger part
         of the spread.
         """
-        burn_in = epochs_of_steps(3_000, num_rows, cls.batch_size, fewest=20)
-        thinning = epochs_of_steps(100, num_rows, cls.batch_size, fewest=1)
+        burn_in = epochs_of_steps(3_000, rows_of_epoch(num_rows), cls.batch_size, fewest=20)
+        thinning = epochs_of_steps(100, rows_of_epoch(num_rows), cls.batch_size, fewest=1)
         total = burn_in + 40 * thinning
         return cls(
             num_samples=40,
             burn_in=burn_in,
             thinning=thinning,
             num_chains=6,
+            epoch_rows=epoch_rows_of(num_rows),
             step_size=5e-3 / scale_of_rows(num_rows),
             decay=0.1 ** (1 / total),
         )

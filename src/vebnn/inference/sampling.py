@@ -24,7 +24,14 @@ from vebnn.training import (
     map_runs,
     replicate,
 )
-from vebnn.training.batches import NO_ROW, batch_shape, fetch, shuffled_batches, with_spare_rows
+from vebnn.training.batches import (
+    NO_ROW,
+    batch_shape,
+    batches_of_epoch,
+    fetch,
+    shuffled_batches,
+    with_spare_rows,
+)
 from vebnn.training.fleet import key_of_share, mean_of_shares, share_of, shares_of
 from vebnn.training.loop import raise_if_failed
 from vebnn.training.streaming import stream_if_large
@@ -45,6 +52,7 @@ class ChainSampler(Engine):
       decay: factor on η from one epoch to the next.
       temperature: 1 samples the posterior; below 1 a sharper, "cold" one.
       batch_size: the most rows in a mini-batch.
+      epoch_rows: the most rows of an epoch; of more, every epoch takes a random part. ``None``: all.
     """
 
     num_samples: int = 100
@@ -55,11 +63,14 @@ class ChainSampler(Engine):
     decay: float = 1.0
     temperature: float = 1.0
     batch_size: int = 256
+    epoch_rows: int | None = None
 
     def __post_init__(self) -> None:
         fewest = {"num_samples": 1, "burn_in": 0, "thinning": 1, "num_chains": 1, "batch_size": 1}
         for name, smallest in fewest.items():
             require_whole(name, getattr(self, name), smallest)
+        if self.epoch_rows is not None:
+            require_whole("epoch_rows", self.epoch_rows, 1)
         if self.step_size is not None:
             require_number("step_size", self.step_size, 0, np.inf)
         require_number("decay", self.decay, 0, 1, "(]")
@@ -136,7 +147,8 @@ class _Advance(eqx.Module):
     ) -> ChainState:
         data, rows, until, first_step_size, lengths = shared
         sampler = self.sampler
-        num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)
+        num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)  # of all rows
+        num_steps = batches_of_epoch(rows.shape[0], sampler.batch_size, sampler.epoch_rows)
         num_rows = jnp.sum(rows != NO_ROW)
         _, unravel = ravel_pytree(self.like)
 
@@ -163,17 +175,17 @@ class _Advance(eqx.Module):
 
         def epoch(state: ChainState) -> ChainState:
             key, key_shuffle, key_batches, key_noise = jax.random.split(state.key, 4)
-            batches = shuffled_batches(key_shuffle, data, rows, sampler.batch_size)
+            batches = shuffled_batches(key_shuffle, data, rows, sampler.batch_size, sampler.epoch_rows)
             keys = (
-                jax.random.split(key_batches, num_batches),
-                jax.random.split(key_noise, num_batches),
+                jax.random.split(key_batches, num_steps),
+                jax.random.split(key_noise, num_steps),
             )
             step_size = first_step_size * sampler.decay ** state.epoch.astype(jnp.float32)
             (chain, _), values = jax.lax.scan(step, (state.sampler, step_size), (batches, *keys))
             number = state.epoch + 1
             # The objective is taken before a step, so the last step shows only in the position.
             finite = jnp.isfinite(values).at[-1].min(jnp.all(jnp.isfinite(chain.position)))
-            bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
+            bad_step = state.epoch * num_steps + jnp.argmin(finite).astype(jnp.int32) + 1
             # A draw is overwritten until its own epoch: no branch in the loop.
             due = jnp.maximum(number - lengths.burn_in, 1)
             slot = (due + lengths.thinning - 1) // lengths.thinning - 1

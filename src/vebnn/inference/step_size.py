@@ -21,7 +21,16 @@ from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.inference.engine import Posterior, Problem
 from vebnn.inference.psgld import PSGLD
 from vebnn.inference.sampling import ChainSampler, sample_chains
-from vebnn.training import Objective, PlannedStage, Stage, epochs_of_steps, gather, map_runs
+from vebnn.training import (
+    Objective,
+    PlannedStage,
+    Stage,
+    epoch_rows_of,
+    epochs_of_steps,
+    gather,
+    map_runs,
+    rows_of_epoch,
+)
 from vebnn.training.batches import batch_shape, round_size
 
 # By how much the default step size may widen the posterior in its steepest direction.
@@ -59,10 +68,11 @@ class CurvatureSampler(ChainSampler):
         """
         return cls(
             num_samples=40,
-            burn_in=epochs_of_steps(2_500, num_rows, cls.batch_size, fewest=20),
-            thinning=epochs_of_steps(100, num_rows, cls.batch_size, fewest=1),
+            burn_in=epochs_of_steps(2_500, rows_of_epoch(num_rows), cls.batch_size, fewest=20),
+            thinning=epochs_of_steps(100, rows_of_epoch(num_rows), cls.batch_size, fewest=1),
             num_chains=6,
-            pilot=epochs_of_steps(1_500, num_rows, cls.batch_size, fewest=20),
+            epoch_rows=epoch_rows_of(num_rows),
+            pilot=epochs_of_steps(1_500, rows_of_epoch(num_rows), cls.batch_size, fewest=20),
         )
 
     @abstractmethod

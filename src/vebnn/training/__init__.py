@@ -1,6 +1,13 @@
 """Training: one compiled mini-batch loop for many runs at once, with progress and checkpoints."""
 
-from vebnn.training.batches import all_rows, epochs_of_steps, pad_rows, scale_of_rows
+from vebnn.training.batches import (
+    all_rows,
+    epoch_rows_of,
+    epochs_of_steps,
+    pad_rows,
+    rows_of_epoch,
+    scale_of_rows,
+)
 from vebnn.training.fleet import gather, map_runs, replicate
 from vebnn.training.lengths import stretched
 from vebnn.training.loop import Trained, Training, TrainingDiverged, train
@@ -21,6 +28,7 @@ __all__ = [
     "Training",
     "TrainingDiverged",
     "all_rows",
+    "epoch_rows_of",
     "epochs_of_steps",
     "followed_by",
     "followers",
@@ -29,6 +37,7 @@ __all__ = [
     "pad_rows",
     "planned_training",
     "replicate",
+    "rows_of_epoch",
     "scale_of_rows",
     "split_rows",
     "stretched",

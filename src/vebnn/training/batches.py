@@ -18,6 +18,7 @@ from vebnn.training.streaming import HostRows
 NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
 LARGE = 2**16  # rows; with more, compiling is a small part of the time
+MANY = 2**17  # rows; with more, an epoch of the default settings is a part of them
 WIDE = 100  # shortest side of a grid for the Feistel network
 FEISTEL_ROUNDS = 4  # two are enough with ideal hashes (Luby and Rackoff 1988)
 
@@ -78,6 +79,32 @@ def epochs_of_steps(num_steps: int, num_rows: int, batch_size: int, fewest: int)
     return max(fewest, math.ceil(num_steps / num_batches))
 
 
+def rows_of_epoch(num_rows: int) -> int:
+    """Return how many rows an epoch of the default settings has.
+
+    Beyond ``MANY`` rows it is a random part, √(LARGE · rows): networks need steps rather than passes,
+    and early stopping looks more often.
+    """
+    return num_rows if num_rows <= MANY else round(math.sqrt(LARGE * num_rows))
+
+
+def epoch_rows_of(num_rows: int) -> int | None:
+    """Return the ``epoch_rows`` of the default settings: None up to ``MANY`` rows."""
+    return rows_of_epoch(num_rows) if num_rows > MANY else None
+
+
+def batches_of_epoch(num_rows: int, batch_size: int, epoch_rows: int | None) -> int:
+    """Return the number of batches of an epoch of at most ``epoch_rows`` rows; None: of all."""
+    num_batches, size = batch_shape(num_rows, batch_size)
+    return num_batches if epoch_rows is None else min(num_batches, math.ceil(epoch_rows / size))
+
+
+def spread_evenly(rows: Array, number: int) -> Array:
+    """Return at most a number of the row numbers ``(runs, n)``, spread evenly over each list."""
+    size = rows.shape[1]
+    return rows if size <= number else rows[:, np.linspace(0, size - 1, number).round().astype(int)]
+
+
 def scale_of_rows(num_rows: int) -> float:
     """Return √(rows / SMALL), at least 1: the factor on budgets of larger data sets."""
     return math.sqrt(max(1, num_rows / SMALL))
@@ -131,24 +158,29 @@ def _hash(value: Array, word: Array) -> Array:
     return mixed ^ (mixed >> 16)
 
 
-def shuffled_batches(key: Key, data: SomeDataset, rows: Array, batch_size: int) -> SomeDataset | Array:
-    """Deal the rows into mini-batches, to be scanned and passed to :func:`fetch`.
+def shuffled_batches(
+    key: Key, data: SomeDataset, rows: Array, batch_size: int, epoch_rows: int | None = None
+) -> SomeDataset | Array:
+    """Deal the rows of an epoch into mini-batches, to be scanned and passed to :func:`fetch`.
 
     Narrow rows are gathered once, leaves of shape ``(batches, batch rows, ...)``, so that the steps of
     the epoch read consecutive memory. Of wide rows, and of those with the host, only the numbers are
     dealt. If the latter are in random order, batches are, and not rows.
     """
     num_batches, size = batch_shape(rows.shape[0], batch_size)
+    most = batches_of_epoch(rows.shape[0], batch_size, epoch_rows)
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
     dealt = jnp.concatenate([rows, fill])
     if isinstance(data.x, HostRows) and data.x.shuffled:
-        return dealt.reshape(num_batches, size)[jax.random.permutation(key, num_batches)]
+        order = jax.random.permutation(key, num_batches)[:most]
+        return dealt.reshape(num_batches, size)[order]
     if num_batches > 1:
         dealt = dealt[random_order(key, num_batches, size)]
+    dealt = dealt[: most * size]
     if _is_fetched(data.x):
-        return dealt.reshape(num_batches, size)
+        return dealt.reshape(most, size)
     epoch = take(data, dealt)
-    return jax.tree.map(lambda leaf: leaf.reshape(num_batches, size, *leaf.shape[1:]), epoch)
+    return jax.tree.map(lambda leaf: leaf.reshape(most, size, *leaf.shape[1:]), epoch)
 
 
 def fetch(data: SomeDataset, batch: SomeDataset | Array) -> SomeDataset:

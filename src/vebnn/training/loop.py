@@ -1,5 +1,6 @@
 """The one compiled mini-batch loop: Adam, best-epoch parameters, patience."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,11 +15,16 @@ from jax.flatten_util import ravel_pytree
 from vebnn.core.arguments import require_number, require_whole
 from vebnn.core.types import AnyDataset, Array, Key, Params
 from vebnn.training.batches import (
+    LARGE,
+    MANY,
     batch_shape,
+    batches_of_epoch,
     epochs_of_steps,
     fetch,
+    rows_of_epoch,
     scale_of_rows,
     shuffled_batches,
+    spread_evenly,
     take,
     weight_of,
     with_spare_rows,
@@ -38,6 +44,10 @@ from vebnn.training.stage import SILENT, Stage
 from vebnn.training.streaming import stream_if_large
 
 FEWEST_EPOCHS = 100  # however large the data set
+WATCHED_SHARE = (
+    0.25  # of the rows of an epoch, if that is a part of the rows: the most to evaluate after it
+)
+SHORTEST_WAIT = 0.25  # of the patience
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -56,6 +66,10 @@ class Training:
       batch_size: the most rows in a mini-batch.
       patience: stop after this many epochs without improvement; ``None`` trains to the last epoch.
       tolerance: an improvement must exceed this share of the best value so far.
+      epoch_rows: the most rows of an epoch; of more, every epoch takes a random part, and early
+        stopping watches some of the validation rows. ``None`` takes all.
+      longest_wait: the patience is at most this multiple of the best epoch so far, but at least a
+        quarter of ``patience``. ``None`` always waits for ``patience``.
     """
 
     num_epochs: int = 20_000
@@ -63,6 +77,8 @@ class Training:
     batch_size: int = 256
     patience: int | None = None
     tolerance: float = 0.0
+    epoch_rows: int | None = None
+    longest_wait: float | None = None
 
     def __post_init__(self) -> None:
         require_whole("num_epochs", self.num_epochs, 0)
@@ -71,6 +87,10 @@ class Training:
         require_number("tolerance", self.tolerance, 0, 1, "[)")
         if self.patience is not None:
             require_whole("patience", self.patience, 1)
+        if self.epoch_rows is not None:
+            require_whole("epoch_rows", self.epoch_rows, 1)
+        if self.longest_wait is not None:
+            require_number("longest_wait", self.longest_wait, 0, np.inf)
 
     @classmethod
     def of_steps(
@@ -78,14 +98,17 @@ class Training:
     ) -> "Training":
         """Return a training of about ``num_steps`` gradient steps, ``patience`` of them.
 
-        Beyond ``SMALL`` rows, the steps grow with the square root of the rows, and there are at least
-        ``FEWEST_EPOCHS`` epochs.
+        From ``SMALL`` rows on, the steps grow with the square root of the rows. There are at least
+        ``FEWEST_EPOCHS`` epochs. Beyond ``MANY`` rows, an epoch is a part of them, steps are those of
+        ``LARGE`` rows, and early stopping waits no longer than it took to the best epoch.
         """
-        batch_size = settings.get("batch_size", cls.batch_size)
-        more = scale_of_rows(num_rows)
-        epochs = epochs_of_steps(round(more * num_steps), num_rows, batch_size, FEWEST_EPOCHS)
+        batch_size, rows = settings.get("batch_size", cls.batch_size), rows_of_epoch(num_rows)
+        more = scale_of_rows(LARGE if num_rows > MANY else num_rows)
+        epochs = epochs_of_steps(round(more * num_steps), rows, batch_size, FEWEST_EPOCHS)
         if patience is not None:
-            patience = epochs_of_steps(round(more * patience), num_rows, batch_size, FEWEST_EPOCHS // 5)
+            patience = epochs_of_steps(round(more * patience), rows, batch_size, FEWEST_EPOCHS // 5)
+        if num_rows > MANY:
+            settings = {"epoch_rows": rows, "longest_wait": 1.0} | settings
         return cls(num_epochs=epochs, patience=patience, **settings)
 
 
@@ -135,6 +158,8 @@ class _Advance(eqx.Module):
     patience: int | None
     tolerance: float
     shares: int  # devices
+    epoch_rows: int | None = None
+    longest_wait: float | None = None
 
     def __call__(self, shared: tuple[AnyDataset, Array], run: Run) -> TrainState:
         data, until = shared
@@ -143,7 +168,9 @@ class _Advance(eqx.Module):
         watch_data = take(data, run.watch_rows) if self.watched else None
         # Normalise per row: Adam's ε and the logs depend on the scale.
         scale = 1 / jnp.maximum(jnp.sum(weight_of(data, run.train_rows)), 1)
-        num_batches, _ = batch_shape(run.train_rows.shape[0], self.batch_size)
+        num_rows = run.train_rows.shape[0]
+        num_batches, _ = batch_shape(num_rows, self.batch_size)  # of all rows, for the scale of a batch
+        num_steps = batches_of_epoch(num_rows, self.batch_size, self.epoch_rows)
         flat_start, unravel = ravel_pytree(run.state.params)
         optimiser = optax.scale_by_adam()
 
@@ -163,21 +190,23 @@ class _Advance(eqx.Module):
 
         def epoch(state: TrainState) -> TrainState:
             key, key_shuffle, key_batches = jax.random.split(state.key, 3)
-            batches = shuffled_batches(key_shuffle, data, run.train_rows, self.batch_size)
-            keys = jax.random.split(key_batches, num_batches)
+            batches = shuffled_batches(
+                key_shuffle, data, run.train_rows, self.batch_size, self.epoch_rows
+            )
+            keys = jax.random.split(key_batches, num_steps)
             carry = (state.params, state.optimiser)
             (flat, optimiser_state), losses = jax.lax.scan(step, carry, (batches, keys))
             number = state.epoch + 1
             value = self.monitor(unravel(flat), watch_data) if self.watched else jnp.mean(losses)
             finite = jnp.isfinite(losses)
-            bad_step = state.epoch * num_batches + jnp.argmin(finite).astype(jnp.int32) + 1
+            bad_step = state.epoch * num_steps + jnp.argmin(finite).astype(jnp.int32) + 1
             failed = jnp.where(jnp.all(finite), state.failed_step, bad_step)
             better = value < state.best_value - self.tolerance * jnp.abs(state.best_value)
             # Without validation rows, the last epoch is kept.
             keep = (better | ~jnp.isfinite(state.best_value)) if self.watched else True
             best_epoch = jnp.where(keep, number, state.best_epoch)
             waited = number - best_epoch
-            impatient = False if self.patience is None else waited >= self.patience
+            impatient = False if self.patience is None else waited >= self.wait(best_epoch)
             return TrainState(
                 key=key,
                 params=flat,
@@ -199,6 +228,13 @@ class _Advance(eqx.Module):
         )
         end = jax.lax.while_loop(go_on, epoch, flat_state)
         return end._replace(params=unravel(end.params), best_params=unravel(end.best_params))
+
+    def wait(self, best_epoch: Array) -> Any:
+        """Return how many epochs without improvement end a run."""
+        if self.patience is None or self.longest_wait is None:
+            return self.patience
+        shortest = math.ceil(SHORTEST_WAIT * self.patience)
+        return jnp.clip(self.longest_wait * best_epoch, shortest, self.patience)
 
 
 def train(
@@ -238,13 +274,23 @@ def train(
     monitor = monitor or NegativeLogLikelihood(objective.log_likelihood)
     shares = shares_of(data.x, num_runs)
     advance_run = _Advance(
-        objective, monitor, watched, settings.batch_size, settings.patience, settings.tolerance, shares
+        objective,
+        monitor,
+        watched,
+        settings.batch_size,
+        settings.patience,
+        settings.tolerance,
+        shares,
+        settings.epoch_rows,
+        settings.longest_wait,
     )
     limits = np.full(num_runs, settings.num_epochs, np.int32)
     limits = limits if num_epochs is None else np.asarray(num_epochs)
     rates = np.full(num_runs, settings.learning_rate, np.float32)
     rates = rates if learning_rate is None else np.asarray(learning_rate)
     watch_rows = watch_rows if watched else np.zeros((num_runs, 0), np.int32)
+    if settings.epoch_rows is not None:
+        watch_rows = spread_evenly(watch_rows, math.ceil(WATCHED_SHARE * settings.epoch_rows))
 
     data = replicate(stream_if_large(with_spare_rows(data)), num_runs, shares=shares)
     own = jax.tree.map(lambda _: None, objective) if own is None else own

@@ -26,6 +26,16 @@ def test_log_marginal_likelihood_is_the_average_over_draws(weighted):
     assert float(found) == pytest.approx(np.log(np.mean(likelihoods)), rel=1e-4)
 
 
+def test_large_tables_are_summed_in_pieces(monkeypatch):
+    draws, rng = networks(MLP((3,)), 1, 2, count=4), np.random.default_rng(1)
+    x, y, variance = rng.normal(size=(23, 1)), rng.normal(size=(23, 2)), rng.uniform(1, 2, (23, 2))
+    data = noisy(x, y, np.ones((23, 2)), variance)
+    whole = log_marginal_likelihood(draws, data)
+    monkeypatch.setattr("vebnn.strategies.cooperative.evidence.LARGE", 22)
+    monkeypatch.setattr("vebnn.strategies.cooperative.evidence.PIECE_ROWS", 5)
+    assert float(log_marginal_likelihood(draws, data)) == pytest.approx(float(whole), rel=1e-6)
+
+
 def test_very_small_likelihoods_can_be_averaged():
     # exp(−1000) is zero, even in double precision.
     found = log_mean_exp(np.array([-1000.0, -1001.0]))

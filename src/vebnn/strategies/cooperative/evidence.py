@@ -13,10 +13,10 @@ from vebnn.core.types import Array, NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws, map_draws
 from vebnn.likelihoods import gaussian, student
 from vebnn.training import all_rows
-from vebnn.training.batches import take
+from vebnn.training.batches import LARGE, take
 from vebnn.training.streaming import HostRows, on_host
 
-PIECE_ROWS = 2**16  # of rows that stay with the host
+PIECE_ROWS = 2**16  # of large tables and of rows that stay with the host
 
 
 def log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array | None = None) -> Array:
@@ -24,7 +24,8 @@ def log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array |
 
     The ``freedom`` is that of Student-t noise, ``(outputs,)``; None is Gaussian noise.
     """
-    if isinstance(observed.x, HostRows):
+    mapped = isinstance(observed.x, HostRows)
+    if mapped or (len(observed.x) > LARGE and not is_wide(observed.x)):
         return log_mean_exp(_log_likelihoods(draws, observed, freedom))
     if is_wide(observed.x):
         outputs = evaluate_draws(draws, observed.x)
@@ -34,14 +35,19 @@ def log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array |
 
 
 def _log_likelihoods(draws: Any, observed: NoisyDataset, freedom: Array | None) -> np.ndarray:
-    """Return the log-likelihood of every draw, from pieces of rows that stay with the host."""
-    total: Any = 0
-    for start in range(0, len(observed.x), PIECE_ROWS):
-        rows = np.arange(start, start + PIECE_ROWS)
-        piece = on_host(observed, np.minimum(rows, len(observed.x) - 1))
-        weight = piece.weight * (rows < len(observed.x)).reshape(-1, *[1] * (piece.weight.ndim - 1))
-        total = total + np.asarray(_of_draws(draws, piece._replace(weight=weight), freedom), float)
-    return np.asarray(total)
+    """Return the log-likelihood of every draw, from pieces of rows, one for each device at a time."""
+    devices, size, total = jax.local_devices(), len(observed.x), np.zeros(())
+    starts = range(0, size, PIECE_ROWS)
+    for first in range(0, len(starts), len(devices)):
+        waiting = []
+        for start, device in zip(starts[first:], devices, strict=False):
+            rows = np.arange(start, start + PIECE_ROWS)
+            piece = on_host(observed, np.minimum(rows, size - 1))
+            weight = piece.weight * (rows < size).reshape(-1, *[1] * (piece.weight.ndim - 1))
+            piece = jax.device_put(piece._replace(weight=weight), device)
+            waiting.append(_of_draws(draws, piece, freedom))
+        total = total + sum(np.asarray(one, float) for one in waiting)
+    return total
 
 
 @eqx.filter_jit

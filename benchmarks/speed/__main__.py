@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.speed import ablation, against, alone, page, results, scaling
+from benchmarks.speed import ablation, against, alone, large, page, results, scaling
 from benchmarks.speed.cases import CASES, CONCRETE, IMAGES, STEPS
 from benchmarks.speed.programs import CORES, LOADER, TENSORS, UQ_BOX, VEBNN, of_steps
 from benchmarks.speed.results import Claim, sheet, short
@@ -148,6 +148,13 @@ def fresh(console: Console) -> Measured:
     ]
 
 
+def large_tables(console: Console) -> Measured:
+    """Compare default fits of large tables; what has a row is not measured again."""
+    with console.status("large tables"):
+        large.measure_missing()
+    return [], [large.as_sheet()]
+
+
 def routines(console: Console) -> Measured:
     """Time the library's own routines against JAX's; each pair of processes swaps one routine."""
     timings = []
@@ -169,6 +176,7 @@ PARTS: dict[str, Callable[[Console], Measured]] = {
     "fits": fits,
     "growth": growth,
     "alone": fresh,
+    "large": large_tables,
     "ablation": routines,
 }
 

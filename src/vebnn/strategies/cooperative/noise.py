@@ -100,11 +100,11 @@ class Noise(eqx.Module):
 class Averages(NamedTuple):
     """Averages over draws, ``(rows, ..., outputs)``."""
 
-    std: np.ndarray
-    precision: np.ndarray  # one over the variance
+    std: Array
+    precision: Array  # one over the variance
 
     @property
-    def variance(self) -> np.ndarray:
+    def variance(self) -> Array:
         """The aleatoric variance, E[σ]²."""
         return self.std**2
 

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn.core.types import Array, Key, NoisyDataset
+from vebnn.core.types import Array, Key
 from vebnn.inference.diagnostics import FEWEST_DRAWS, NUM_INPUTS, diagnose_chains
 from vebnn.inference.engine import Engine, Posterior, Problem
 from vebnn.inference.evaluation import evaluate_draws, pool_chains
@@ -60,7 +60,7 @@ def run_until_mixed(
     return posterior
 
 
-def _enough(posterior: Posterior, probes: Array, data: NoisyDataset) -> bool:
+def _enough(posterior: Posterior, probes: Array, data: Any) -> bool:
     """Return whether chains agree or, of a large table, whether agreeing matters."""
     num_chains, num_draws = posterior.trace.shape[0], jax.tree.leaves(posterior.draws)[0].shape[1]
     if not posterior.markov or num_draws < FEWEST_DRAWS:

@@ -1,6 +1,6 @@
 """Fits of rows that stay in a file: encoded, standardised and in random order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ ENOUGH_ROWS = 2**20  # for the units of the targets
 def fit_mapped(
     model: VeBNNRegressor,
     x: np.ndarray,
-    y: np.ndarray,
+    read_targets: Callable[[], np.ndarray],
     *,
     units: Standardiser,
     names: Sequence[str],
@@ -30,13 +30,15 @@ def fit_mapped(
     Args:
       model: the estimator.
       x: ``(rows, features)`` in single precision, standardised and without gaps; mapped from a file.
-      y: ``(rows,)`` or ``(rows, outputs)``, in the user's units.
+      read_targets: returns y, ``(rows,)`` or ``(rows, outputs)``, in the user's units. A function: y in
+        double precision need not be in memory while networks train.
       units: of the inputs.
       names: of the features.
       target_names: of the outputs; of one, none are kept.
     """
     model.check_arguments()
     with all_at_once(model) as new:
+        y = read_targets()
         new.n_features_in_, new.in_shape_ = x.shape[1], x.shape[1:]
         new.feature_names_in_ = np.array(names, object)
         new.one_output_ = y.ndim == 1
@@ -47,6 +49,7 @@ def fit_mapped(
         target = new._columns(y)
         new.y_units_ = Standardiser.learn(target[:ENOUGH_ROWS])  # rows are in random order
         target = new.y_units_.standardise(target).astype(np.float32)
+        del y
         rows = HostRows(x, shuffled=True)
         data = Dataset(rows, target, np.ones_like(target), np.zeros_like(target))
         new.fitted_ = new._learn(Rows(data))

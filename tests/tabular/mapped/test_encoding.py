@@ -85,8 +85,9 @@ def test_encoded_rows_are_those_of_the_encoder(
     rows = RowsFolder(tmp_path / "work").encode(table, learned, DIVISION, "same", ignore)
     trained = trained_rows(learned, pandas.read_csv(table.file.path))
     expected = rows.units.standardise(rows.encoder.encode(trained).matrix.to_numpy())
-    by_target, order = np.argsort(rows.observed[:, 0]), np.argsort(trained["y"].to_numpy())
-    np.testing.assert_array_equal(rows.observed[by_target, 0], trained["y"].to_numpy()[order])
+    observed = rows.read_targets()
+    by_target, order = np.argsort(observed[:, 0]), np.argsort(trained["y"].to_numpy())
+    np.testing.assert_array_equal(observed[by_target, 0], trained["y"].to_numpy()[order])
     np.testing.assert_array_equal(rows.inputs[by_target], expected[order].astype(np.float32))
     place = {column.name: column for column in rows.encoder.columns}["place"]
     assert (place.low, place.high) == (trained["place"].min(), trained["place"].max())
@@ -126,10 +127,10 @@ def test_an_interrupted_encoding_goes_on(
     folder.check()
     resumed = folder.encode(table, learned, DIVISION, "same", ignore)
     np.testing.assert_array_equal(resumed.inputs, whole.inputs)
-    np.testing.assert_array_equal(resumed.observed, whole.observed)
+    np.testing.assert_array_equal(resumed.read_targets(), whole.read_targets())
     assert resumed.encoder == whole.encoder
     other = folder.encode(table, learned, DIVISION._replace(seed=1), "other", ignore)
-    assert not np.array_equal(other.observed, whole.observed)
+    assert not np.array_equal(other.read_targets(), whole.read_targets())
     folder.delete()
     assert not (tmp_path / "work").exists()
 

@@ -26,9 +26,13 @@ class EncodedRows(NamedTuple):
     """The training rows, in random order."""
 
     inputs: np.ndarray  # (rows, encoded columns), standardised, single precision, mapped from a file
-    observed: np.ndarray  # (rows, targets)
+    targets: Path
     units: Standardiser  # of the inputs
     encoder: TableEncoder  # with the ranges of all training rows
+
+    def read_targets(self) -> np.ndarray:
+        """Return the targets from their file, ``(rows, targets)``."""
+        return np.fromfile(self.targets).reshape(len(self.inputs), -1)
 
 
 class RowsFolder:
@@ -83,8 +87,7 @@ class RowsFolder:
         work.shuffle_regions()
         shape = (learned.num_trained, len(work.encoder.encoded_names))
         inputs = np.memmap(self.path / _INPUTS, np.float32, "r", shape=shape)
-        observed = np.fromfile(self.path / _TARGETS).reshape(len(inputs), -1)
-        return EncodedRows(inputs, observed, units, work.encoder)
+        return EncodedRows(inputs, self.path / _TARGETS, units, work.encoder)
 
 
 class _Work:

@@ -13,7 +13,14 @@ from vebnn.tabular.known_rows import KnownRows
 from vebnn.tabular.mapped.division import StreamDivision
 from vebnn.tabular.mapped.encoding import EncodedRows
 from vebnn.tabular.mapped.learning import LargeTable, LearnedTable
-from vebnn.tabular.model import TableModel, TrainingFacts, as_target, sample_places, target_facts
+from vebnn.tabular.model import (
+    TableModel,
+    TargetFacts,
+    TrainingFacts,
+    as_target,
+    sample_places,
+    target_facts,
+)
 from vebnn.tabular.plan import refuse_constant
 from vebnn.tabular.scores import TargetScore, score_targets
 
@@ -47,11 +54,11 @@ def fit_large_table(
 ) -> TableModel:
     """Fit an estimator to the encoded rows, calibrate it if asked, and score it."""
     names = table.targets
-    refuse_constant(names, rows.observed)
+    facts = _facts_of(names, rows)
     fit_mapped(
         estimator,
         rows.inputs,
-        rows.observed[:, 0] if len(names) == 1 else rows.observed,
+        lambda: rows.read_targets()[:, 0] if len(names) == 1 else rows.read_targets(),
         units=rows.units,
         names=rows.encoder.encoded_names,
         target_names=names,
@@ -59,7 +66,6 @@ def fit_large_table(
     if calibrate is not None:
         inputs, observed = _read(rows.encoder, learned.calibrated)
         estimator.calibrate(inputs, as_target(observed, names), calibrate)
-    facts = target_facts(names, rows.observed)
     scores: tuple[TargetScore, ...] = ()
     held_out = np.zeros(0, np.uint64)
     if len(learned.held_out):
@@ -89,6 +95,12 @@ def fit_large_table(
         sample=np.asarray(sample),
         sample_observed=sample_observed,
     )
+
+
+def _facts_of(names: tuple[str, ...], rows: EncodedRows) -> tuple[TargetFacts, ...]:
+    observed = rows.read_targets()
+    refuse_constant(names, observed)
+    return target_facts(names, observed)
 
 
 def _read(encoder: TableEncoder, frame: pandas.DataFrame) -> tuple[pandas.DataFrame, np.ndarray]:

@@ -129,4 +129,4 @@ def test_rows_of_sequences_make_tables_of_their_own_metrics(tmp_path: Path) -> N
     assert f"| method | {' | '.join(columns)} | rank |" in text
     assert "0.1100 (0.0100)" in text
     assert "Does cooperation help? WA" in text
-    assert "No row has a number for noise_ratio, epistemic_log_likelihood" in finished.stdout
+    assert "No row has a number for wasserstein_mpa, noise_ratio" in finished.stdout

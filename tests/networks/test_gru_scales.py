@@ -42,6 +42,7 @@ def scaled_by_hand(network) -> SimpleNamespace:
         layers=layers,
         output_weight=weight * np.exp(LAYER_SPREAD * scales.outputs) / np.sqrt(len(weight)),
         output_bias=bias * np.exp(BIAS_SPREAD * scales.biases[-1]),
+        linear=None,
     )
 
 

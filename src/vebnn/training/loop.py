@@ -44,9 +44,7 @@ from vebnn.training.stage import SILENT, Stage
 from vebnn.training.streaming import stream_if_large
 
 FEWEST_EPOCHS = 100  # however large the data set
-WATCHED_SHARE = (
-    0.25  # of the rows of an epoch, if that is a part of the rows: the most to evaluate after it
-)
+WATCHED_SHARE = 0.25  # of an epoch that is a part of the rows: the most to evaluate after it
 SHORTEST_WAIT = 0.25  # of the patience
 
 Monitor = Callable[[Params, Any], Array]

@@ -26,6 +26,7 @@ SCALED_NETWORK = MLP(
     linear=True,
     skip=True,
     input_spread=2.0,
+    shared_input_spread=2.0,
 )
 # Few rows do not show how the noise depends on the inputs: constant noise is more probable a priori.
 SCALED_VARIANCE_NETWORK = MLP((16,), activation="tanh", prior="learned", output_scale=0.4)

@@ -58,6 +58,14 @@ def test_epochs_of_parts_of_the_rows_sample_the_same_posterior(linear, key: jax.
     np.testing.assert_array_less(np.abs(draws.mean(0) - linear.mean) / std, 0.3)
 
 
+@pytest.mark.parametrize(("num_rows", "batch_size", "batches"), [(512, 512, 1), (513, 256, 3)])
+def test_few_rows_are_one_batch_and_chains_have_as_many_steps(num_rows, batch_size, batches) -> None:
+    sampler = PSGHMC.for_rows(num_rows)
+    assert sampler.batch_size == batch_size
+    assert sampler.burn_in * batches == 3_000
+    assert 100 <= sampler.thinning * batches < 100 + batches
+
+
 def test_scales_of_a_hierarchy_have_their_posterior(key: jax.Array) -> None:
     # z ~ N(0, 1) of 30 numbers, t ~ N(0, 1); y = z exp(t) + noise: the width e^t is learned.
     rng = np.random.default_rng(0)

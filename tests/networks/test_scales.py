@@ -14,12 +14,19 @@ from vebnn.networks.scales import BIAS_SPREAD, INPUT_SPREAD, LAYER_SPREAD
 
 def test_outputs_by_hand():
     recipe = MLP(
-        (4, 3), "tanh", prior="learned", linear=True, skip=True, output_scale=0.6, input_spread=2.0
+        (4, 3),
+        "tanh",
+        prior="learned",
+        linear=True,
+        skip=True,
+        output_scale=0.6,
+        input_spread=2.0,
+        shared_input_spread=1.5,
     )
     network = drawn_from_prior(recipe, (2,), 2)
     x = np.array([0.3, -1.2])
     scales = network.scales
-    s = np.exp(2.0 * np.asarray(scales.inputs))
+    s = np.exp(2.0 * np.asarray(scales.inputs) + 1.5 * np.asarray(scales.shared))
     t = np.exp(LAYER_SPREAD * np.asarray(scales.layers))
     u = np.exp(BIAS_SPREAD * np.asarray(scales.biases))
     w, b = [np.asarray(one) for one in network.weights], [np.asarray(one) for one in network.biases]
@@ -44,6 +51,18 @@ def test_an_input_whose_scale_is_small_has_no_influence():
     network = eqx.tree_at(lambda one: one.scales.inputs, network, jnp.array([0.0, -30.0, 1.0]))
     slope = jax.grad(lambda x: network(x)[0])(jnp.array([0.5, 0.5, 0.5]))
     assert abs(slope[1]) < 1e-8 < min(abs(slope[0]), abs(slope[2]))
+
+
+def test_inputs_share_a_scale_if_the_recipe_says_so():
+    alone, sharing = (
+        drawn_from_prior(MLP((3,), prior="learned", shared_input_spread=spread), (4,), 1).scales
+        for spread in (0.0, 2.0)
+    )
+    assert alone.shared is None
+    sharing = eqx.tree_at(lambda one: one.shared, sharing, jnp.array(0.5))
+    np.testing.assert_allclose(sharing.of_inputs, np.exp(sharing.inputs + 2.0 * 0.5), rtol=1e-6)
+    stacked = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), sharing)
+    np.testing.assert_allclose(stacked.of_inputs, np.stack([sharing.of_inputs] * 2))  # of two draws
 
 
 def test_scales_start_at_one_so_that_the_start_is_that_of_fixed_scales():

@@ -15,6 +15,7 @@ from vebnn.training import epoch_rows_of, epochs_of_steps, rows_of_epoch
 LARGEST_VELOCITY = 5.0  # in standard deviations: a few steep gradients cannot throw a chain out
 FORGETTING = 0.6  # power of the number of steps by which later gradients count less
 WARM_STEPS = 20  # steps that the first gradients are averaged over
+ONE_BATCH = 512  # rows: so few are one batch, because a smaller one saves little time and adds noise
 
 
 class PSGHMCState(NamedTuple):
@@ -65,11 +66,13 @@ class PSGHMC(ChainSampler):
 
         Six chains, one from each warm start of the default five folds and the mean network.
         """
+        batch_size = ONE_BATCH if num_rows <= ONE_BATCH else cls.batch_size
         return cls(
             num_samples=40,
-            burn_in=epochs_of_steps(3_000, rows_of_epoch(num_rows), cls.batch_size, fewest=20),
-            thinning=epochs_of_steps(100, rows_of_epoch(num_rows), cls.batch_size, fewest=1),
+            burn_in=epochs_of_steps(3_000, rows_of_epoch(num_rows), batch_size, fewest=20),
+            thinning=epochs_of_steps(100, rows_of_epoch(num_rows), batch_size, fewest=1),
             num_chains=6,
+            batch_size=batch_size,
             epoch_rows=epoch_rows_of(num_rows),
         )
 

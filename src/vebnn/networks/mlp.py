@@ -34,6 +34,8 @@ class MLP:
         small one prefers outputs that hardly depend on the inputs, unless the rows show it.
       input_spread: with learned scales, the std of the prior of an input's log-scale. A large one lets
         the scales of useless inputs become smaller.
+      shared_input_spread: with learned scales, the std of the prior of a log-scale that all inputs
+        share; 0 for none. With it, inputs need less evidence to be useless if most are.
 
     With the unit prior, weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer,
     which the paper's experiments use. With learned scales, so do the weights; biases start in ±1.
@@ -50,6 +52,7 @@ class MLP:
     skip: bool = False
     output_scale: float = 1.0
     input_spread: float = INPUT_SPREAD
+    shared_input_spread: float = 0.0
 
     def __post_init__(self) -> None:
         # Tuples, because a recipe is part of the key of a compiled program.
@@ -57,6 +60,7 @@ class MLP:
         require_one_of("prior", self.prior, PRIORS)
         require_number("output_scale", self.output_scale, 0, np.inf)
         require_number("input_spread", self.input_spread, 0, np.inf)
+        require_number("shared_input_spread", self.shared_input_spread, 0, np.inf, "[)")
         for name in ("activation", "dropout_rate"):
             value = getattr(self, name)
             if isinstance(value, list):
@@ -88,13 +92,14 @@ class MLP:
             biases.append(here[fan_out * fan_in :])
         rates = tuple(float(rate) for rate in self._by_layer("dropout_rate"))
         skips = [jnp.zeros((out_size, width)) for width in self.widths[:-1] if self.skip]
-        others, spread = self.linear + len(skips), float(self.input_spread)
+        others = self.linear + len(skips)
+        spreads = float(self.input_spread), float(self.shared_input_spread)
         return Perceptron(
             weights,
             biases,
             jnp.zeros((out_size, num_inputs)) if self.linear else None,
             skips,
-            MLPScales.start(num_inputs, len(shapes), others, spread) if learned else None,
+            MLPScales.start(num_inputs, len(shapes), others, *spreads) if learned else None,
             rates,
             self._by_layer("activation"),
             float(self.output_scale),

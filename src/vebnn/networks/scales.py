@@ -3,16 +3,17 @@
 N(0, 1) on every weight is a prior of wild functions: with d inputs and layers of h units, the sums
 inside the network have standard deviations of √d and √h. Here a weight is
 
-    w = z · exp(t) / √fan_in,   times exp(s_j) if it belongs to input j,
+    w = z · exp(t) / √fan_in,   times exp(s_j + m) if it belongs to input j,
 
-and a bias is z · exp(u), with one t and one u for each layer. A layer of gated recurrent units has six
-t: for each of the gates r, z and n, one for the weights from below and one for those from its state.
-The result of a convolution is normalised, which takes the scale of its weights away: there exp(t)
-multiplies the gain that follows.
+and a bias is z · exp(u), with one t and one u for each layer. All inputs of a perceptron share an m if
+its recipe says so: the rows then tell whether most inputs matter or few. A layer of gated recurrent
+units has six t: for each of the gates r, z and n, one for the weights from below and one for those from
+its state. The result of a convolution is normalised, which takes the scale of its weights away: there
+exp(t) multiplies the gain that follows.
 
-Every z, s and t is N(0, 1), as the weights of a network with fixed scales are (paper, eq. 10), so that
-no engine needs to know; u has half that width. An input without influence gets a small exp(s_j)
-(automatic relevance determination; MacKay 1994, Neal 1996).
+Every z, and every s, m, t and u over its spread, is N(0, 1), as the weights of a network with fixed
+scales are (paper, eq. 10), so that no engine needs to know. An input without influence gets a small
+exp(s_j) (automatic relevance determination; MacKay 1994, Neal 1996).
 """
 
 import math
@@ -41,22 +42,36 @@ class MLPScales(eqx.Module):
     """Log-scales of a perceptron, each over its spread, so that its prior is N(0, 1)."""
 
     inputs: Array  # (inputs,)
+    shared: Array | None  # (), of all inputs
     layers: Array  # (layers,), then one for the linear part, then one for each skip connection
     biases: Array  # (layers,)
     input_spread: float = eqx.field(static=True)
+    shared_spread: float = eqx.field(static=True)
 
     @classmethod
     def start(
-        cls, num_inputs: int, num_layers: int, num_others: int, input_spread: float
+        cls,
+        num_inputs: int,
+        num_layers: int,
+        num_others: int,
+        input_spread: float,
+        shared_spread: float,
     ) -> "MLPScales":
-        """Return scales of one, for ``num_others`` arrays of weights beside those of the layers."""
-        layers = jnp.zeros(num_layers + num_others)
-        return cls(jnp.zeros(num_inputs), layers, jnp.zeros(num_layers), input_spread)
+        """Return scales of one, for ``num_others`` arrays of weights beside those of the layers.
+
+        The spreads are those of an input's log-scale and of the one that all inputs share, 0 for none.
+        """
+        shared = jnp.zeros(()) if shared_spread else None
+        layers, biases = jnp.zeros(num_layers + num_others), jnp.zeros(num_layers)
+        return cls(jnp.zeros(num_inputs), shared, layers, biases, input_spread, shared_spread)
 
     @property
     def of_inputs(self) -> Array:
         """Scales of the inputs, whatever axes stand before."""
-        return jnp.exp(self.input_spread * self.inputs)
+        log_scales = self.input_spread * self.inputs
+        if self.shared is not None:
+            log_scales = log_scales + self.shared_spread * self.shared[..., None]
+        return jnp.exp(log_scales)
 
     def apply(self, weights: Weights, output_scale: float) -> Weights:
         """Return the scaled weights; ``output_scale`` multiplies those of hidden units to outputs."""

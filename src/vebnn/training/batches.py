@@ -15,7 +15,7 @@ import numpy as np
 
 from vebnn.core.blocks import is_wide
 from vebnn.core.types import AnyDataset, Array, Key, SomeDataset
-from vebnn.training.streaming import HostRows
+from vebnn.training.streaming import HostRows, on_host
 
 NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
@@ -138,6 +138,14 @@ def spread_evenly(rows: Array, number: int) -> Array:
     """Return at most a number of the row numbers ``(runs, n)``, spread evenly over each list."""
     size = rows.shape[1]
     return rows if size <= number else rows[:, np.linspace(0, size - 1, number).round().astype(int)]
+
+
+def some_rows(data: SomeDataset) -> SomeDataset:
+    """Return at most ``MANY`` rows, spread evenly, enough for a mean; all if they are wide."""
+    size = len(data.x)
+    if size <= MANY or is_wide(data.x):
+        return data
+    return on_host(data, np.linspace(0, size - 1, MANY).astype(int))
 
 
 def scale_of_rows(num_rows: int) -> float:

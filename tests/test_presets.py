@@ -13,6 +13,7 @@ from vebnn.presets import (
     paper_joint,
     pilot,
     stretched,
+    variance_warm_up,
 )
 from vebnn.training.batches import MANY
 
@@ -87,9 +88,15 @@ def test_wrong_names_get_a_sentence(arguments: tuple, sentence: str) -> None:
             settings(*arguments)
 
 
+def test_chains_of_the_noise_of_large_tables_start_from_trained_networks() -> None:
+    warm_up = variance_warm_up(4 * MANY)
+    assert variance_warm_up(MANY) is None
+    assert (warm_up.epoch_rows, warm_up.patience) == (pilot(4 * MANY).epoch_rows, None)
+
+
 def test_pilot_chains_of_large_tables_have_fewer_draws() -> None:
     # An epoch is the least between two draws.
     few, many = pilot(MANY), pilot(4 * MANY)
     assert (few.num_samples, few.thinning, few.epoch_rows) == (40, 1, None)
-    assert (many.num_samples, many.thinning, many.burn_in) == (10, 1, few.burn_in)
+    assert (many.num_samples, many.thinning, many.burn_in) == (5, 2, few.burn_in)
     assert many.epoch_rows == round(np.sqrt(2) * MANY)

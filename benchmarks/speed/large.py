@@ -8,7 +8,6 @@ those of the fit alone. ``python -m benchmarks.speed --only large`` measures wha
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed.results import sheet, short
+from benchmarks.streams.child import peak_mib
 from vebnn.bench.render.sheet import Sheet
 from vebnn.core.devices import available_cores
 
@@ -155,7 +155,8 @@ def _log_density(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
 
 
 def _peak_gib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    # Not ru_maxrss, which begins with that of the process that has started this one.
+    return peak_mib() / 2**10
 
 
 if __name__ == "__main__":

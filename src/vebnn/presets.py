@@ -7,7 +7,7 @@ from vebnn.core.arguments import require_one_of
 from vebnn.inference import ENGINES, PSGHMC, Engine
 from vebnn.inference.engine import Budget
 from vebnn.networks import GRU, MLP, ResNet
-from vebnn.training import Training, stretched
+from vebnn.training import Training, epoch_rows_of, stretched
 
 __all__ = ["LEARNING_RATES", "paper", "paper_joint", "stretched"]
 
@@ -59,8 +59,14 @@ def pilot(num_rows: int) -> PSGHMC:
     short = stretched(PSGHMC.for_rows(num_rows), 0.25)
     if short.epoch_rows is None:
         return short
-    # Draws of large tables are an epoch apart, and cannot be closer: there are fewer.
-    return replace(short, num_samples=short.num_samples // 4)
+    # Draws of large tables cannot be closer than an epoch, and all rows are predicted with each.
+    return replace(short, num_samples=short.num_samples // 8, thinning=2 * short.thinning)
+
+
+def variance_warm_up(num_rows: int) -> Training | None:
+    """Return the training of the networks that chains of the noise start from; None for fresh ones."""
+    rows = epoch_rows_of(num_rows)
+    return None if rows is None else Training(10, learning_rate=3e-3, epoch_rows=rows)
 
 
 class Rounds(NamedTuple):

@@ -1,5 +1,6 @@
 """Rows that stay with the host: the same results, from rows read batch by batch."""
 
+import weakref
 from pathlib import Path
 
 import jax
@@ -12,7 +13,14 @@ from vebnn.core.types import NoisyDataset
 from vebnn.inference import PSGLD, Problem
 from vebnn.likelihoods.log_likelihoods import GaussianNoiseGiven, IsotropicPrior
 from vebnn.training import SILENT, Objective, Training, all_rows, streaming, train
-from vebnn.training.batches import NO_ROW, shuffled_batches, take
+from vebnn.training.batches import (
+    NO_ROW,
+    all_rows_of,
+    count_rows,
+    rows_of_batch,
+    shuffled_batches,
+    take,
+)
 
 NUM_ROWS, BATCH = 45, 15
 OBJECTIVE = Objective(GaussianNoiseGiven(), IsotropicPrior(np.float32(2)))
@@ -88,12 +96,38 @@ def test_rows_in_random_order_are_dealt_as_whole_batches(tmp_path, key) -> None:
     x = np.load(tmp_path / "x.npy", mmap_mode="r")
     ones = np.ones((103, 1), np.float32)
     data = NoisyDataset(streaming.HostRows(x, shuffled=True), ones, ones, ones)
-    dealt = np.asarray(jax.jit(lambda key: shuffled_batches(key, data, all_rows(103)[0], 10))(key))
+    lists = {"array": jnp.asarray(all_rows(103)[0]), "no memory": all_rows_of(data)}
+
+    def deal(name: str) -> np.ndarray:
+        rows = lists[name]
+
+        def one(key):
+            numbers = shuffled_batches(key, data, rows, 10)
+            return jax.lax.map(lambda number: rows_of_batch(data, rows, number, 10), numbers)
+
+        return np.asarray(jax.jit(one)(key))
+
+    dealt = deal("array")
+    np.testing.assert_array_equal(deal("no memory"), dealt)
+    assert [int(jax.jit(lambda one=one: count_rows(one))()) for one in lists.values()] == [103, 103]
     # round_size adds a row that does not exist.
     assert sorted(dealt[dealt != NO_ROW]) == list(range(103))
     assert sorted(dealt[:, 0]) == list(range(0, 103, 10))
     assert (np.diff(dealt, axis=1)[dealt[:, 1:] != NO_ROW] == 1).all()
     assert list(dealt[:, 0]) != sorted(dealt[:, 0])
+
+
+def test_compiled_programs_do_not_keep_targets_in_memory(tmp_path) -> None:
+    np.save(tmp_path / "x.npy", np.ones((60, 3), np.float32))
+    x = streaming.HostRows(np.load(tmp_path / "x.npy", mmap_mode="r"), shuffled=True)
+    target = np.ones((60, 1), np.float32)
+    known = weakref.ref(target)
+    streamed = streaming.stream_if_large(NoisyDataset(x, target, target, target))
+    del target
+    assert known() is not None
+    streaming.release(streamed)
+    assert known() is None
+    assert x.on_host(slice(None)).sum() == 180  # inputs are those of the stages to come, too
 
 
 def test_pages_of_a_mapped_file_are_given_back(tmp_path, monkeypatch) -> None:

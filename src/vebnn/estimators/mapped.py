@@ -51,7 +51,9 @@ def fit_mapped(
         target = new.y_units_.standardise(target).astype(np.float32)
         del y
         rows = HostRows(x, shuffled=True)
-        data = Dataset(rows, target, np.ones_like(target), np.zeros_like(target))
+        # Without the memory of millions of equal numbers.
+        one, zero = (np.broadcast_to(np.float32(each), target.shape) for each in (1, 0))
+        data = Dataset(rows, target, one, zero)
         new.fitted_ = new._learn(Rows(data))
         new._publish()
         new.calibration_ = None

@@ -18,7 +18,13 @@ from vebnn.estimators.target_kinds import require_kinds
 from vebnn.inference import MAP, Engine
 from vebnn.inference.continuing import MOST_CONTINUATIONS as MOST_CONTINUED
 from vebnn.likelihoods.variance_heads import VARIANCE_HEADS
-from vebnn.presets import default_network, default_rounds, default_variance_network, pilot
+from vebnn.presets import (
+    default_network,
+    default_rounds,
+    default_variance_network,
+    pilot,
+    variance_warm_up,
+)
 from vebnn.strategies.cooperative import Cooperative
 from vebnn.training import Training
 
@@ -193,6 +199,7 @@ class VeBNNRegressor(Regressor):
             or default_variance_network(self.network, sampled=sampled),
             pilot=pilot(num_rows) if engine.learns_scales else None,
             variance_engine=self._variance_engine(variance_inference, num_rows) if sampled else None,
+            variance_warm_up=variance_warm_up(num_rows) if variance_inference == "psghmc" else None,
             residuals=default.residuals,
             num_folds=num_folds,
             rounds=rounds,

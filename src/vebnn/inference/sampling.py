@@ -19,22 +19,22 @@ from vebnn.training import (
     Objective,
     PlannedStage,
     Stage,
-    all_rows,
     gather,
     map_runs,
     replicate,
 )
 from vebnn.training.batches import (
-    NO_ROW,
+    AllRows,
+    all_rows_of,
     batch_shape,
     batches_of_epoch,
-    fetch,
+    count_rows,
     shuffled_batches,
     with_spare_rows,
 )
-from vebnn.training.fleet import key_of_share, mean_of_shares, share_of, shares_of
+from vebnn.training.fleet import fetch_share, key_of_share, mean_of_shares, shares_of
 from vebnn.training.loop import raise_if_failed
-from vebnn.training.streaming import stream_if_large
+from vebnn.training.streaming import release, stream_if_large
 
 TRACE_ROOM = 8_192  # epochs: shorter chains have a trace of this length, and share a program
 
@@ -143,13 +143,13 @@ class _Advance(eqx.Module):
     shares: int  # devices
 
     def __call__(
-        self, shared: tuple[AnyDataset, Array, Array, Array, Lengths], state: ChainState
+        self, shared: tuple[AnyDataset, Array | AllRows, Array, Array, Lengths], state: ChainState
     ) -> ChainState:
         data, rows, until, first_step_size, lengths = shared
         sampler = self.sampler
         num_batches, _ = batch_shape(rows.shape[0], sampler.batch_size)  # of all rows
         num_steps = batches_of_epoch(rows.shape[0], sampler.batch_size, sampler.epoch_rows)
-        num_rows = jnp.sum(rows != NO_ROW)
+        num_rows = count_rows(rows)
         _, unravel = ravel_pytree(self.like)
 
         def potential(flat: Array, batch: AnyDataset, key: Key) -> Array:
@@ -159,7 +159,7 @@ class _Advance(eqx.Module):
         def step(carry: Any, inputs: Any) -> Any:
             state, step_size = carry
             batch, key_batch, key_noise = inputs
-            batch = fetch(data, share_of(batch, self.shares))
+            batch = fetch_share(data, rows, batch, sampler.batch_size, self.shares)
             key_share = key_of_share(key_batch, self.shares)
             slope = jax.value_and_grad(potential)
 
@@ -232,7 +232,7 @@ def sample_chains(
     shares = shares_of(problem.data.x, sampler.num_chains)
     advance_chain = _Advance(problem.objective, sampler.without_lengths(), like, shares)
     lengths = Lengths(np.int32(sampler.burn_in), np.int32(sampler.thinning))
-    rows = all_rows(len(problem.data.x))[0]  # those of all chains
+    rows = all_rows_of(problem.data)  # those of all chains
 
     data = stream_if_large(with_spare_rows(problem.data))
     data, rows = replicate((data, rows), sampler.num_chains, shares=shares)
@@ -254,6 +254,7 @@ def sample_chains(
 
     states = _start(key, sampler, problem.warm_starts(sampler.num_chains), total)
     end = stage.run(advance, states, total, position, describe)
+    release(data)
     what = f"log posterior of {stage.name or 'the sampler'}"
     raise_if_failed(end.failed_step, what, "chain", "step_size")
     trace = gather(end.trace)[:, :total]

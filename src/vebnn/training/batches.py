@@ -6,14 +6,16 @@ Lists of row numbers have round lengths, and so have the data they point to: a f
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from vebnn.core.blocks import is_wide
-from vebnn.core.types import Array, Key, SomeDataset
-from vebnn.training.streaming import HostRows
+from vebnn.core.types import AnyDataset, Array, Key, SomeDataset
+from vebnn.training.streaming import HostRows, on_host
 
 NO_ROW = -1  # pads row lists; has weight zero
 SMALL = 1_000  # rows; up to here lengths and step sizes do not depend on their number
@@ -29,14 +31,47 @@ def round_size(size: int) -> int:
     return -(-size // grain) * grain
 
 
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class AllRows:
+    """The list of all rows, without the memory of a list."""
+
+    count: int
+
+    @property
+    def shape(self) -> tuple[int]:
+        """That of the list, which has a round length."""
+        return (round_size(self.count),)
+
+    def __getitem__(self, places: Array) -> Array:
+        """Return the row numbers at some places of the list."""
+        return jnp.where(places < self.count, places, NO_ROW)
+
+
 def all_rows(size: int, num_runs: int = 1) -> Array:
     """Return row lists with all rows for every run."""
     return pad_rows([np.arange(size, dtype=np.int32)] * num_runs)
 
 
+def all_rows_of(data: AnyDataset) -> Array | AllRows:
+    """Return the list of all rows, without its memory where they are dealt as whole batches."""
+    size = len(data.x)
+    return AllRows(size) if _are_whole(data.x) else all_rows(size)[0]
+
+
+def count_rows(rows: Array | AllRows) -> Array:
+    """Return how many rows a list has, without ``NO_ROW``, inside a compiled function."""
+    if isinstance(rows, AllRows):
+        # A division by a constant would become a multiplication, which differs in the last bit.
+        return jax.lax.optimization_barrier(jnp.int32(rows.count))
+    return jnp.sum(rows != NO_ROW)
+
+
 def pad_rows(lists: Sequence[np.ndarray]) -> Array:
-    """Stack row lists of unequal length, one run each."""
+    """Stack row lists of unequal length, one run each. A single one of round length is not copied."""
     length = round_size(max(len(rows) for rows in lists))
+    if len(lists) == 1 and len(lists[0]) == length:
+        return lists[0].astype(np.int32, copy=False)[None]
     padded = np.full((len(lists), length), NO_ROW, np.int32)
     for line, rows in zip(padded, lists, strict=True):
         line[: len(rows)] = rows
@@ -105,6 +140,14 @@ def spread_evenly(rows: Array, number: int) -> Array:
     return rows if size <= number else rows[:, np.linspace(0, size - 1, number).round().astype(int)]
 
 
+def some_rows(data: SomeDataset) -> SomeDataset:
+    """Return at most ``MANY`` rows, spread evenly, enough for a mean; all if they are wide."""
+    size = len(data.x)
+    if size <= MANY or is_wide(data.x):
+        return data
+    return on_host(data, np.linspace(0, size - 1, MANY).astype(int))
+
+
 def scale_of_rows(num_rows: int) -> float:
     """Return √(rows / SMALL), at least 1: the factor on budgets of larger data sets."""
     return math.sqrt(max(1, num_rows / SMALL))
@@ -159,21 +202,21 @@ def _hash(value: Array, word: Array) -> Array:
 
 
 def shuffled_batches(
-    key: Key, data: SomeDataset, rows: Array, batch_size: int, epoch_rows: int | None = None
+    key: Key, data: SomeDataset, rows: Any, batch_size: int, epoch_rows: int | None = None
 ) -> SomeDataset | Array:
     """Deal the rows of an epoch into mini-batches, to be scanned and passed to :func:`fetch`.
 
     Narrow rows are gathered once, leaves of shape ``(batches, batch rows, ...)``, so that the steps of
     the epoch read consecutive memory. Of wide rows, and of those with the host, only the numbers are
-    dealt. If the latter are in random order, batches are, and not rows.
+    dealt. If the latter are in random order, the numbers of batches are, see :func:`rows_of_batch`: a
+    shuffled list of all rows would take memory on every device.
     """
     num_batches, size = batch_shape(rows.shape[0], batch_size)
     most = batches_of_epoch(rows.shape[0], batch_size, epoch_rows)
+    if _are_whole(data.x):
+        return jax.random.permutation(key, num_batches)[:most]
     fill = jnp.full(num_batches * size - rows.shape[0], NO_ROW, rows.dtype)
     dealt = jnp.concatenate([rows, fill])
-    if isinstance(data.x, HostRows) and data.x.shuffled:
-        order = jax.random.permutation(key, num_batches)[:most]
-        return dealt.reshape(num_batches, size)[order]
     if num_batches > 1:
         dealt = dealt[random_order(key, num_batches, size)]
     dealt = dealt[: most * size]
@@ -183,9 +226,24 @@ def shuffled_batches(
     return jax.tree.map(lambda leaf: leaf.reshape(most, size, *leaf.shape[1:]), epoch)
 
 
+def rows_of_batch(data: SomeDataset, rows: Any, batch: Any, batch_size: int) -> SomeDataset | Array:
+    """Return the row numbers of a batch that was dealt by its number; any other batch as it is."""
+    if not _are_whole(data.x):
+        return batch
+    _, size = batch_shape(rows.shape[0], batch_size)
+    places = batch * size + jnp.arange(size, dtype=jnp.int32)
+    last = rows.shape[0] - 1
+    return jnp.where(places <= last, rows[jnp.minimum(places, last)], NO_ROW)
+
+
 def fetch(data: SomeDataset, batch: SomeDataset | Array) -> SomeDataset:
     """Return the rows of one of the :func:`shuffled_batches`."""
     return take(data, batch) if _is_fetched(data.x) else batch
+
+
+def _are_whole(x: Array) -> bool:
+    """Return whether neighbours share a batch, so that batches are dealt as wholes."""
+    return isinstance(x, HostRows) and x.shuffled
 
 
 def _is_fetched(x: Array) -> bool:

@@ -23,8 +23,8 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from vebnn.core.blocks import is_wide
-from vebnn.core.types import Array, Key
-from vebnn.training.batches import NO_ROW
+from vebnn.core.types import Array, Key, SomeDataset
+from vebnn.training.batches import NO_ROW, fetch, rows_of_batch
 from vebnn.training.dealing import are_dealt, deal, keep
 from vebnn.training.processes import are_several, over_processes
 
@@ -123,6 +123,13 @@ def share_of(rows: Array, shares: int) -> Array:
     spare = -len(rows) % shares
     parts = jnp.pad(rows, (0, spare), constant_values=NO_ROW).reshape(shares, -1)
     return parts[jax.lax.axis_index(_SHARES)]
+
+
+def fetch_share(
+    data: SomeDataset, rows: Any, batch: SomeDataset | Array, batch_size: int, shares: int
+) -> SomeDataset:
+    """Return the rows of this device's share of a dealt batch, inside a run."""
+    return fetch(data, share_of(rows_of_batch(data, rows, batch, batch_size), shares))
 
 
 def key_of_share(key: Key, shares: int) -> Key:

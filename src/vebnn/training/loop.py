@@ -20,7 +20,6 @@ from vebnn.training.batches import (
     batch_shape,
     batches_of_epoch,
     epochs_of_steps,
-    fetch,
     rows_of_epoch,
     scale_of_rows,
     shuffled_batches,
@@ -30,18 +29,18 @@ from vebnn.training.batches import (
     with_spare_rows,
 )
 from vebnn.training.fleet import (
+    fetch_share,
     gather,
     key_of_share,
     map_runs,
     mean_of_shares,
     replicate,
-    share_of,
     shares_of,
     unchanging,
 )
 from vebnn.training.objective import NegativeLogLikelihood, Objective
 from vebnn.training.stage import SILENT, Stage
-from vebnn.training.streaming import stream_if_large
+from vebnn.training.streaming import release, stream_if_large
 
 FEWEST_EPOCHS = 100  # however large the data set
 WATCHED_SHARE = 0.25  # of an epoch that is a part of the rows: the most to evaluate after it
@@ -179,7 +178,7 @@ class _Advance(eqx.Module):
         def step(carry: Any, inputs: Any) -> Any:
             flat, optimiser_state = carry
             batch, key_batch = inputs
-            batch = fetch(data, share_of(batch, self.shares))
+            batch = fetch_share(data, run.train_rows, batch, self.batch_size, self.shares)
             key_share = key_of_share(key_batch, self.shares)
             found = jax.value_and_grad(loss)(flat, batch, key_share)
             value, gradient = mean_of_shares(found, self.shares)
@@ -308,6 +307,7 @@ def train(
 
     start = _start(key, starts, settings.num_epochs)
     end = stage.run(advance, start, settings.num_epochs, position, describe)
+    release(data)
     raise_if_failed(end.failed_step, f"loss of {stage.name or 'training'}", "run", "learning_rate")
     return gather(Trained(end.best_params, end.best_epoch, end.best_value, end.epoch, end.history))
 

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from vebnn.core.types import Array, SomeDataset
+from vebnn.core.types import AnyDataset, Array, SomeDataset
 
 MOST_OF_DEVICE = 0.5  # of its memory for rows; networks and their gradients need the rest
-MOST_MAPPED = 2**27  # bytes of a mapped file that are read before its pages are given back
+MOST_MAPPED = 2**26  # bytes of a file that may be mapped before its pages are given back
 PAGES = 2**21  # bytes that the system may map to read one row
 
 
@@ -34,7 +34,7 @@ class HostRows:
         self.shape, self.dtype, self.ndim = rows.shape, rows.dtype, rows.ndim
         # Of a copy on write, giving pages back would undo the writes.
         self._mapped = getattr(rows, "_mmap", None) if getattr(rows, "mode", "") == "r" else None
-        self._bytes_read = 0
+        self._bytes_mapped = 0
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -48,7 +48,7 @@ class HostRows:
         """Return some rows, by their numbers or as a slice, outside of compiled functions."""
         if isinstance(numbers, slice):
             found = np.array(self._rows[numbers])
-            self._give_back(found.nbytes)
+            self._give_back(found.nbytes + PAGES)
             return found
         flat = np.asarray(numbers).ravel()
         found = np.empty((flat.size, *self.shape[1:]), self.dtype)
@@ -58,17 +58,21 @@ class HostRows:
         for start in range(0, flat.size, size):
             some = flat[start : start + size]
             found[start : start + size] = self._rows[some]
-            self._give_back(min(span, some.size * PAGES))
+            self._give_back(min(span + PAGES, some.size * PAGES))
         return found.reshape(*np.shape(numbers), *self.shape[1:])
 
+    def release(self) -> None:
+        """Let go of the array, which the compiled programs that know it would keep in memory."""
+        self._rows, self._mapped = np.zeros(0), None
+
     def _give_back(self, num_bytes: int) -> None:
-        """Count what was read of a mapped file; give its pages back when there are many.
+        """Count what may be mapped of a file; give its pages back when there are many.
 
         The system would keep all pages that were ever read in the memory of this process.
         """
-        self._bytes_read += num_bytes
-        if self._bytes_read >= MOST_MAPPED:
-            self._bytes_read = 0
+        self._bytes_mapped += num_bytes
+        if self._bytes_mapped >= MOST_MAPPED:
+            self._bytes_mapped = 0
             if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
                 self._mapped.madvise(mmap.MADV_DONTNEED)
 
@@ -79,7 +83,7 @@ class HostRows:
 def stream_if_large(data: SomeDataset) -> SomeDataset:
     """Return data whose inputs stay with the host if they are large for a device.
 
-    If they do already, there are so many rows that targets stay, too.
+    If they do already, there are so many rows that targets stay, too, until :func:`release`.
     """
     if isinstance(data.x, HostRows):
         others = (HostRows(np.asarray(leaf)) for leaf in data[1:])
@@ -88,6 +92,13 @@ def stream_if_large(data: SomeDataset) -> SomeDataset:
     if memory is None or data.x.nbytes <= MOST_OF_DEVICE * memory:
         return data
     return data._replace(x=HostRows(np.asarray(data.x)))  # type: ignore[return-value]
+
+
+def release(data: AnyDataset) -> None:
+    """Let go of the targets that :func:`stream_if_large` left with the host: a stage has ended."""
+    for leaf in data[1:]:
+        if isinstance(leaf, HostRows):
+            leaf.release()
 
 
 def on_host(data: SomeDataset, rows: np.ndarray) -> SomeDataset:

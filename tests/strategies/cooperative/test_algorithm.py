@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.settings import quick
 from vebnn import GRU, PSGHMC, PSGLD, Training, VeBNNRegressor
-from vebnn.strategies.cooperative import fold_stopping, steps
+from vebnn.strategies.cooperative import algorithm, fold_stopping, steps
 from vebnn.training import Observer, followed_by
 from vebnn.training.checkpoint import Checkpoint
 
@@ -224,6 +224,8 @@ def test_the_noise_of_fold_networks_is_not_compared_with_that_of_draws(data, mon
     model = quick(inference=PSGHMC(num_samples=4, burn_in=5, num_chains=2)).fit(*data)
     assert len(model.rounds_) == 3
     assert len(model.update(*data).rounds_) == 1  # its chains have learned noise before
+    monkeypatch.setattr(algorithm, "MANY", len(data[0]) - 1)
+    assert len(model.fit(*data).rounds_) == 2
 
 
 def test_the_noise_keeps_the_unit_of_the_first_round(data, monkeypatch):

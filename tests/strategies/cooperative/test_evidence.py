@@ -6,7 +6,11 @@ from scipy import stats
 
 from tests.support.arrays import networks, noisy
 from vebnn import MLP
-from vebnn.strategies.cooperative.evidence import log_marginal_likelihood, log_mean_exp
+from vebnn.strategies.cooperative.evidence import (
+    log_marginal_likelihood,
+    log_mean_exp,
+    mean_log_marginal_likelihood,
+)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -34,6 +38,20 @@ def test_large_tables_are_summed_in_pieces(monkeypatch):
     monkeypatch.setattr("vebnn.strategies.cooperative.evidence.LARGE", 22)
     monkeypatch.setattr("vebnn.strategies.cooperative.evidence.PIECE_ROWS", 5)
     assert float(log_marginal_likelihood(draws, data)) == pytest.approx(float(whole), rel=1e-6)
+
+
+def test_large_tables_are_scored_on_some_rows(monkeypatch):
+    draws, rng = networks(MLP((3,)), 1, 1, count=4), np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 23, 1))
+    data, some = (
+        noisy(x[rows], y[rows], np.ones((len(x[rows]), 1)), np.ones((len(x[rows]), 1)))
+        for rows in (slice(None), [0, 5, 11, 16, 22])
+    )
+    whole = float(log_marginal_likelihood(draws, data))
+    assert mean_log_marginal_likelihood(draws, data) == pytest.approx(whole / 23)
+    monkeypatch.setattr("vebnn.training.batches.MANY", 5)
+    expected = float(log_marginal_likelihood(draws, some)) / 5
+    assert mean_log_marginal_likelihood(draws, data) == pytest.approx(expected)
 
 
 def test_very_small_likelihoods_can_be_averaged():

@@ -10,6 +10,7 @@ from vebnn.inference import PSGHMC, SGLD, Ensemble
 from vebnn.strategies.cooperative import fold_stopping
 from vebnn.strategies.cooperative.plan import rest_of_fit, whole_fit
 from vebnn.training import PlannedStage, Training
+from vebnn.training.batches import MANY
 
 
 def rows(num_rows: int = 100, num_folds: int = 5) -> SimpleNamespace:
@@ -34,6 +35,15 @@ def test_the_usual_rounds_and_then_one_more() -> None:
     assert names(rest_of_fit(settings, rows(), 2, last=True)) == ["Round 2 · Step 3"]
     more = ["Round 3 · Step 3", "Round 4 · Step 2", "Round 4 · Step 3"]
     assert names(rest_of_fit(settings, rows(), 3, last=False)) == more
+
+
+def test_a_large_table_has_a_warm_up_and_fewer_rounds() -> None:
+    settings, many = VeBNNRegressor()._strategy(MANY + 1), rows(MANY + 1)
+    first = ["Round 1 · Step 2 · warm-up", "Round 1 · Step 2", "Round 1 · Step 3"]
+    second = ["Round 2 · Step 2", "Round 2 · Step 3"]
+    assert names(whole_fit(settings, many)) == ["Step 1", *first, *second]
+    assert settings.variance_warm_up is not None
+    assert whole_fit(settings, many)[1][1:] == (settings.variance_warm_up.num_epochs, 6)
 
 
 def test_lengths_are_those_of_the_settings() -> None:

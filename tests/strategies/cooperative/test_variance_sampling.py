@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.support.arrays import networks, residuals
-from vebnn import MLP, PSGLD, Ensemble, Training
+from vebnn import MLP, PSGHMC, PSGLD, Ensemble, Training
 from vebnn.strategies.cooperative.residuals import unit_of
 from vebnn.strategies.cooperative.variance_sampling import sample_variance
 from vebnn.training import SILENT
@@ -14,7 +14,7 @@ NETWORK = MLP((8,), "tanh", prior="learned")
 ENGINE = PSGLD(num_samples=40, burn_in=1_500, thinning=25, num_chains=4, step_size=5e-3)
 
 
-def sample(x, squared, scale=None, offset=0.0, network=NETWORK, engine=ENGINE):
+def sample(x, squared, scale=None, offset=0.0, network=NETWORK, engine=ENGINE, warm_up=None):
     data = residuals(x, squared, offset=offset)
     return sample_variance(
         jax.random.key(1),
@@ -24,6 +24,7 @@ def sample(x, squared, scale=None, offset=0.0, network=NETWORK, engine=ENGINE):
         data,
         engine,
         scale=unit_of(data, rescaled=True) if scale is None else scale,
+        warm_up=warm_up,
         stage=SILENT,
     )
 
@@ -48,6 +49,19 @@ def test_few_rows_of_constant_noise_bend_it_little():
     x = rng.normal(size=(60, 4))
     std = np.sqrt(sample(x, rng.normal(size=(60, 1)) ** 2).noise.variance(x.astype(np.float32)))
     assert std.std() / std.mean() < 0.2
+
+
+def test_short_chains_are_enough_after_a_warm_up():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1.7, 1.7, (20_000, 2))
+    std = np.exp(0.6 * x[:, :1])
+    squared, short = (std * rng.normal(size=std.shape)) ** 2, PSGHMC(5, 5, 1, num_chains=4)
+
+    def error(**settings):
+        found = np.sqrt(sample(x, squared, engine=short, **settings).noise.variance(np.float32(x)))
+        return np.mean(np.abs(found - std) / std)
+
+    assert error(warm_up=Training(20, learning_rate=3e-3)) < min(0.02, error() / 2)
 
 
 def test_noise_that_changes_with_x_is_found():

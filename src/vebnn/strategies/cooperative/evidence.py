@@ -13,10 +13,18 @@ from vebnn.core.types import Array, NoisyDataset
 from vebnn.inference.evaluation import evaluate_draws, map_draws
 from vebnn.likelihoods import gaussian, student
 from vebnn.training import all_rows
-from vebnn.training.batches import LARGE, take
+from vebnn.training.batches import LARGE, some_rows, take
 from vebnn.training.streaming import HostRows, on_host
 
 PIECE_ROWS = 2**16  # of large tables and of rows that stay with the host
+
+
+def mean_log_marginal_likelihood(
+    draws: Any, observed: NoisyDataset, freedom: Array | None = None
+) -> float:
+    """Return LMglk per observation; of large tables, that of some of their rows."""
+    some = some_rows(observed)
+    return float(np.asarray(log_marginal_likelihood(draws, some, freedom)) / some.weight.sum())
 
 
 def log_marginal_likelihood(draws: Any, observed: NoisyDataset, freedom: Array | None = None) -> Array:

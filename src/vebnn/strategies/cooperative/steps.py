@@ -26,7 +26,7 @@ from vebnn.strategies.cooperative.dependence import (
     find_dependence,
     require_repeats,
 )
-from vebnn.strategies.cooperative.evidence import log_marginal_likelihood
+from vebnn.strategies.cooperative.evidence import mean_log_marginal_likelihood
 from vebnn.strategies.cooperative.fold_stopping import stopped_by_folds
 from vebnn.strategies.cooperative.learned_noise import LearnedNoise, with_noise
 from vebnn.strategies.cooperative.mean import MeanStep
@@ -230,6 +230,7 @@ class Steps:
             residuals,
             engine,
             scale=self.noise_unit,
+            warm_up=settings.variance_warm_up if ends is None else None,
             stage=self.stage.within(f"Round {number} · Step 2"),
         )
         self.variance_ends = last_draws(found.posterior) if found.posterior.markov else None
@@ -312,9 +313,7 @@ class Steps:
             nll, kind = held_out_nll(moments(draws, there.x), there, freedom), "held out"
         report = Round(
             number=number,
-            log_marginal_likelihood=float(
-                np.asarray(log_marginal_likelihood(draws, data, freedom)) / data.weight.sum()
-            ),
+            log_marginal_likelihood=mean_log_marginal_likelihood(draws, data, freedom),
             validation_nll=nll,
             validation_kind=kind,
             typical_noise_std=learned.typical_std,

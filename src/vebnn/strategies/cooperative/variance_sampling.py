@@ -7,6 +7,7 @@ bends only where the rows demand it.
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from vebnn.core.types import Key, ResidualDataset
@@ -17,7 +18,9 @@ from vebnn.likelihoods.variance_heads import VARIANCE_HEADS, VarianceLoss
 from vebnn.networks import Network
 from vebnn.strategies.cooperative.noise import Noise
 from vebnn.strategies.cooperative.residuals import in_units
-from vebnn.training import Objective, Stage
+from vebnn.training import Objective, Stage, Training, all_rows, train
+
+WARM_UP = "warm-up"
 
 
 class SampledVariance(NamedTuple):
@@ -36,6 +39,7 @@ def sample_variance(
     engine: Engine,
     *,
     scale: np.ndarray,
+    warm_up: Training | None = None,
     stage: Stage,
 ) -> SampledVariance:
     """Sample the variance network: likelihood of squared residuals, N(0, 1) prior on its parameters.
@@ -45,9 +49,16 @@ def sample_variance(
       starts: networks that chains start from, stacked.
       residuals: squared residuals and the part of them that is not noise.
       scale: unit of the residuals, one number per output.
+      warm_up: trains the starts before chains set out from them. With many rows a posterior is narrow,
+        and so are the steps of a chain: it would take long from a fresh network.
     """
     data = in_units(residuals, scale)
     objective = Objective(SquaredResiduals(VARIANCE_HEADS[loss]), IsotropicPrior(np.float32(1)))
+    if warm_up is not None:
+        key, key_train = jax.random.split(key)
+        everything = all_rows(len(data.x), jax.tree.leaves(starts)[0].shape[0])
+        within = stage.within(WARM_UP)
+        starts = train(key_train, objective, starts, data, everything, warm_up, stage=within).params
     problem = Problem(objective, data, initialise, starts, validation_rows=np.arange(0))
     posterior = engine.run(key, problem, stage)
     trace = posterior.trace

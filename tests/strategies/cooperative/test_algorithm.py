@@ -7,6 +7,7 @@ import pytest
 from tests.support.settings import quick
 from vebnn import GRU, PSGHMC, PSGLD, Training, VeBNNRegressor
 from vebnn.strategies.cooperative import algorithm, fold_stopping, steps
+from vebnn.strategies.cooperative.rounds import MOST_ROUNDS
 from vebnn.training import Observer, followed_by
 from vebnn.training.checkpoint import Checkpoint
 
@@ -215,7 +216,7 @@ def test_rounds_end_when_the_noise_has_settled(data):
     changes = np.abs(np.diff(np.log(noise)))
     assert len(noise) >= 3
     assert (changes[1:-1] >= steps.SETTLED).all()
-    assert changes[-1] < steps.SETTLED or len(noise) == steps.MOST_ROUNDS
+    assert changes[-1] < steps.SETTLED or len(noise) == MOST_ROUNDS
     assert model.chosen_round_ == len(noise)
 
 

@@ -12,6 +12,7 @@ from vebnn.strategies.cooperative.rounds import (
     held_out_nll,
     leave_one_out,
     leave_one_out_nll,
+    most_rounds,
 )
 
 
@@ -61,3 +62,10 @@ def test_the_criterion_chooses_the_round(criterion, expected):
     ]
     assert choose_round(rounds, criterion) == expected
     assert choose_round(rounds[:1], criterion) == 0
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "most"), [(20, 12), (2_000, 12), (8_000, 6), (32_000, 3), (1_000_000, 3)]
+)
+def test_tables_of_more_rows_take_fewer_rounds(num_rows, most):
+    assert most_rounds(num_rows) == most

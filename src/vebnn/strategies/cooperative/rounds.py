@@ -1,5 +1,6 @@
 """Scores of a round: how well it predicts rows it has not seen; and which round is chosen."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,9 @@ from vebnn.core.types import NoisyDataset
 from vebnn.inference.evaluation import Moments
 from vebnn.likelihoods.student import squared_scale_of
 from vebnn.prediction import Components, Prediction
+
+MOST_ROUNDS, FEWEST_ROUNDS = 12, 3
+FEW_ROWS = 2_000  # may take the most rounds; of more, the number falls with the root of the rows
 
 
 class Round(NamedTuple):
@@ -20,6 +24,15 @@ class Round(NamedTuple):
     validation_kind: str  # "held out" rows, or "leave one out" from the draws
     typical_noise_std: float  # root mean aleatoric variance, in standardised units
     variance_epochs: int
+
+
+def most_rounds(num_rows: int) -> int:
+    """Return the most rounds of a fit whose number of rounds is open.
+
+    Rounds remove the error of fold networks from the noise, and of many rows that is small. What goes
+    on is drift: noise that a few gross errors need gathers in few places, and the rest is too sure.
+    """
+    return max(FEWEST_ROUNDS, round(MOST_ROUNDS * min(1.0, math.sqrt(FEW_ROWS / num_rows))))
 
 
 def choose_round(rounds: list[Round], criterion: str) -> int:

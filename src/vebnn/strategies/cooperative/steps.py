@@ -38,7 +38,7 @@ from vebnn.strategies.cooperative.residuals import (
     posterior_residuals,
     unit_of,
 )
-from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll
+from vebnn.strategies.cooperative.rounds import Round, held_out_nll, leave_one_out_nll, most_rounds
 from vebnn.strategies.cooperative.sizes import require_sizes
 from vebnn.strategies.cooperative.tails import Tails
 from vebnn.strategies.cooperative.variance import Evidence, train_variance
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 # Changes that end the rounds. Where a mean with edges sharpens, the noise shrinks slowly.
 SETTLED = 0.01  # of the typical noise std, relative
 SETTLED_CORRELATION = 0.03
-MOST_ROUNDS = 12
 PURPOSES = ("networks", "split", "step 1", "variance network", "step 2", "step 3")
 
 
@@ -251,7 +250,7 @@ class Steps:
         if learned.noise.correlation is not None and before.noise.correlation is not None:
             moved = np.abs(learned.noise.correlation - before.noise.correlation).max()
             settled &= moved < SETTLED_CORRELATION
-        return bool(number == MOST_ROUNDS or settled)
+        return bool(number >= most_rounds(len(self.rows.data.x)) or settled)
 
     def step_3(
         self,

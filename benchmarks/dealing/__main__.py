@@ -8,9 +8,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
@@ -18,46 +16,12 @@ from distributed import Client
 
 import vebnn  # noqa: F401  # before JAX starts its devices
 from benchmarks.dealing import page
+from benchmarks.dealing.meter import Meter, passed_on, processor_seconds
 from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
-from vebnn.core.workers import Workers, environment, parts_of_a_fit, pin
+from vebnn.core.workers import environment, parts_of_a_fit, pin
 
 COLUMNS = 20
-PRODUCTS = 200  # of matrices, in all
-
-
-@dataclass
-class Sent:
-    """Bytes to and from the workers."""
-
-    data: int = 0  # arrays that stay there
-    state: int = 0  # all else
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count the bytes of what is dealt in this context."""
-        results = Workers.results
-
-        def counted(workers: Workers, tasks: list) -> Any:
-            for _, (_, piece, *arrays), _ in tasks:
-                self.data += sum(array.nbytes for array in arrays)
-                self.state += len(piece.code) + len(piece.leaves)
-            return self._answers(results(workers, tasks))
-
-        Workers.results = counted
-        try:
-            yield
-        finally:
-            Workers.results = results
-
-    @contextmanager
-    def _answers(self, context: Any) -> Iterator[Iterator[Any]]:
-        with context as answers:
-            yield map(self._answer, answers)
-
-    def _answer(self, answer: tuple[int, Any]) -> tuple[int, Any]:
-        if isinstance(answer[1], list):
-            self.state += sum(leaf.nbytes for leaf in answer[1] if isinstance(leaf, np.ndarray))
-        return answer
+PRODUCTS = 1_000  # of matrices, in all
 
 
 def fit(num_rows: int, epochs: int) -> None:
@@ -78,22 +42,27 @@ def fit(num_rows: int, epochs: int) -> None:
 
 
 def multiply(number: int) -> None:
-    """Multiply matrices."""
-    matrix = np.random.default_rng(number).standard_normal((500, 500))
+    """Multiply matrices, without new memory for each product."""
+    matrix = np.random.default_rng(0).standard_normal((500, 500))
+    product = np.empty_like(matrix)
     for _ in range(number):
-        matrix = matrix @ matrix / 500
+        np.matmul(matrix, matrix, out=product)
 
 
-def control(num_workers: int) -> float:
+def control(client: Client) -> float:
     """Return the seconds of the products, dealt evenly."""
+    workers = list(client.scheduler_info()["workers"])
     started = time.perf_counter()
-    with joblib.parallel_config("dask"):
-        joblib.Parallel()(joblib.delayed(multiply)(PRODUCTS // num_workers) for _ in range(num_workers))
+    parts = [
+        client.submit(multiply, PRODUCTS // len(workers), workers=[worker], pure=False)
+        for worker in workers
+    ]
+    client.gather(parts)
     return time.perf_counter() - started
 
 
 @contextmanager
-def cluster(num_workers: int) -> Iterator[None]:
+def cluster(num_workers: int) -> Iterator[Client]:
     """Start workers, each held to a core of its own."""
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
     with environment(parts_of_a_fit() | one_thread):
@@ -101,21 +70,34 @@ def cluster(num_workers: int) -> Iterator[None]:
     with client:
         for core, worker in enumerate(client.scheduler_info()["workers"]):
             client.run(pin, {core}, workers=[worker])
-        yield
+        yield client
 
 
 def measure(num_workers: int, num_rows: int, epochs: int) -> page.Row:
     """Fit on a fresh cluster and count what is sent; fit again, now compiled, and take the time."""
-    sent = Sent()
-    with cluster(num_workers), joblib.parallel_config("dask"):
-        with sent.counted():
+    with cluster(num_workers) as client, joblib.parallel_config("dask"):
+        first, second = Meter(), Meter()
+        with first.on():
             fit(num_rows, epochs)
-        started = time.perf_counter()
-        fit(num_rows, epochs)
+        passed = passed_on(client)
+        before, started = processor_seconds(client), time.perf_counter()
+        with second.on():
+            fit(num_rows, epochs)
         seconds = time.perf_counter() - started
-        products = control(num_workers)
+        after = processor_seconds(client)
+        products = control(client)
     return page.Row(
-        num_workers, num_rows, epochs, page.machine(), seconds, products, sent.data, sent.state
+        workers=num_workers,
+        rows=num_rows,
+        epochs=epochs,
+        machine=page.machine(),
+        seconds=round(seconds, 2),
+        alone_seconds=round(seconds - second.waited, 2),
+        busiest_seconds=round(max(after[worker] - before[worker] for worker in after), 2),
+        control_seconds=round(products, 2),
+        data_bytes=first.data,
+        passed_bytes=passed,
+        state_bytes=first.state,
     )
 
 

@@ -31,9 +31,12 @@ class Row:
     epochs: int
     machine: str
     seconds: float
+    alone_seconds: float  # of these, while no worker had anything to do
+    busiest_seconds: float  # processor time of the worker that took most
     control_seconds: float  # of products of NumPy matrices by the same workers
-    data_bytes: int  # arrays that workers keep
-    state_bytes: int  # all else, to and fro
+    data_bytes: int  # from the process that fits: arrays that workers keep
+    passed_bytes: int  # from worker to worker
+    state_bytes: int  # between the process that fits and its workers: all else
 
     @property
     def visits(self) -> int:

@@ -103,6 +103,9 @@ class Workers:
         if getattr(backend, "ray_remote_args", ()) is None:
             # Otherwise Ray's pool waits for ever for a worker that died.
             backend.ray_remote_args = {"max_restarts": 3, "max_task_retries": 3}
+        self._dask = backend if hasattr(backend, "client") else None
+        if self._dask:
+            _leave_to_workers(self._dask)
         self._parallel = joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
         with interrupts_blocked():
             self._parallel.__enter__()
@@ -110,6 +113,8 @@ class Workers:
 
     def __exit__(self, *error: Any) -> None:
         self._parallel.__exit__(*error)
+        if self._dask:
+            del self._dask.effective_n_jobs
 
     def restart(self) -> None:
         """Replace those that are lost."""
@@ -193,6 +198,15 @@ def _in_dask_task() -> bool:
     """Return whether this thread does a task of Dask: a fit in there is one of many, and stays."""
     dask = sys.modules.get("distributed.utils")
     return dask is not None and hasattr(dask.thread_state, "execution_state")
+
+
+def _leave_to_workers(backend: Any) -> None:
+    """Have Dask's only worker do the work, though joblib would do it here rather than there.
+
+    A cluster has one worker from the start, or when the others have died.
+    """
+    count = type(backend).effective_n_jobs
+    backend.effective_n_jobs = lambda n_jobs: max(2, count(backend, n_jobs))
 
 
 def _close(results: Generator) -> None:

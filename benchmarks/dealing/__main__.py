@@ -16,7 +16,9 @@ from distributed import Client
 
 import vebnn  # noqa: F401  # before JAX starts its devices
 from benchmarks.dealing import page
+from benchmarks.dealing.estimate import estimate
 from benchmarks.dealing.meter import Meter, passed_on, processor_seconds
+from benchmarks.streams import page as streams
 from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
 from vebnn.core.workers import environment, parts_of_a_fit, pin
 
@@ -95,6 +97,7 @@ def measure(num_workers: int, num_rows: int, epochs: int) -> page.Row:
         alone_seconds=round(seconds - second.waited, 2),
         busiest_seconds=round(max(after[worker] - before[worker] for worker in after), 2),
         control_seconds=round(products, 2),
+        pieces=first.pieces,
         data_bytes=first.data,
         passed_bytes=passed,
         state_bytes=first.state,
@@ -115,9 +118,13 @@ def main() -> None:
             rows.append(measure(num_workers, arguments.rows, arguments.epochs))
             print(rows[-1], flush=True)
             page.write(arguments.out, rows)
+    texts = {
+        "dealing": page.table(rows),
+        "dealing estimate": estimate(rows, streams.read(streams.ROWS)),
+    }
     if arguments.out == page.ROWS:
-        page.update(rows)
-    print(page.table(rows))
+        page.update(texts)
+    print(*texts.values(), sep="\n\n")
 
 
 if __name__ == "__main__":

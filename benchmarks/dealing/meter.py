@@ -18,6 +18,7 @@ class Meter:
 
     data: int = 0  # arrays that stay there
     state: int = 0  # all else
+    pieces: int = 0
     waited: float = 0.0
 
     @contextmanager
@@ -28,6 +29,7 @@ class Meter:
         def measured(workers: Workers, tasks: list) -> Any:
             # Dask takes an array out of this process once for all pieces that name it.
             arrays = {id(array): array for _, (_, _, *some), _ in tasks for array in some}
+            self.pieces += len(tasks)
             self.data += sum(array.nbytes for array in arrays.values())
             self.state += sum(len(piece.code) + len(piece.leaves) for _, (_, piece, *_), _ in tasks)
             return self._answers(results(workers, tasks))

@@ -1,7 +1,8 @@
 """``python -m benchmarks.dealing``: time one fit on Dask with one and with two workers, a core each.
 
-The numbers of workers take turns. Products of NumPy matrices, done by the same workers, show how much
-more two processes of this machine do than one. Writes rows and the tables of docs/scale.md.
+The numbers of workers take turns, once their programs are compiled. Products of NumPy matrices, done by
+the same workers, show how much more two processes of this machine do than one. Writes rows and the
+tables of docs/scale.md.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import numpy as np
 from distributed import Client
 
 import vebnn  # noqa: F401  # before JAX starts its devices
-from benchmarks.dealing import page
+from benchmarks.dealing import page, quiet
 from benchmarks.dealing.estimate import estimate
 from benchmarks.dealing.meter import Meter, passed_on, processor_seconds
 from benchmarks.streams import page as streams
@@ -23,7 +24,7 @@ from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
 from vebnn.core.workers import environment, parts_of_a_fit, pin
 
 COLUMNS = 20
-PRODUCTS = 1_000  # of matrices, in all
+PRODUCTS = 500  # of matrices, in all
 
 
 def fit(num_rows: int, epochs: int) -> None:
@@ -75,32 +76,25 @@ def cluster(num_workers: int) -> Iterator[Client]:
         yield client
 
 
-def measure(num_workers: int, num_rows: int, epochs: int) -> page.Row:
-    """Fit on a fresh cluster and count what is sent; fit again, now compiled, and take the time."""
-    with cluster(num_workers) as client, joblib.parallel_config("dask"):
-        first, second = Meter(), Meter()
-        with first.on():
-            fit(num_rows, epochs)
-        passed = passed_on(client)
-        before, started = processor_seconds(client), time.perf_counter()
-        with second.on():
-            fit(num_rows, epochs)
-        seconds = time.perf_counter() - started
-        after = processor_seconds(client)
-        products = control(client)
+def measure(client: Client, num_rows: int, epochs: int) -> page.Row:
+    """Time a fit, count what it sends, and time the products."""
+    passed, before = passed_on(client), processor_seconds(client)
+    with joblib.parallel_config("dask", client=client), Meter().on() as meter:
+        fit(num_rows, epochs)
+    after = processor_seconds(client)
     return page.Row(
-        workers=num_workers,
+        workers=len(after),
         rows=num_rows,
         epochs=epochs,
         machine=page.machine(),
-        seconds=round(seconds, 2),
-        alone_seconds=round(seconds - second.waited, 2),
+        seconds=round(meter.seconds, 2),
+        alone_seconds=round(meter.seconds - meter.waited, 2),
         busiest_seconds=round(max(after[worker] - before[worker] for worker in after), 2),
-        control_seconds=round(products, 2),
-        pieces=first.pieces,
-        data_bytes=first.data,
-        passed_bytes=passed,
-        state_bytes=first.state,
+        control_seconds=round(control(client), 2),
+        pieces=meter.pieces,
+        data_bytes=meter.data,
+        passed_bytes=passed_on(client) - passed,
+        state_bytes=meter.state,
     )
 
 
@@ -110,18 +104,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000, help="of the table")
     parser.add_argument("--epochs", type=int, default=20, help="of each stage")
     parser.add_argument("--repeats", type=int, default=3, help="with each number of workers")
+    parser.add_argument("--patience", type=float, default=0, help="minutes to wait for a quiet machine")
     parser.add_argument("--out", type=Path, default=page.ROWS, help="file of the measurements")
     arguments = parser.parse_args()
     rows = page.read(arguments.out)
-    for _ in range(arguments.repeats):
-        for num_workers in (1, 2):
-            rows.append(measure(num_workers, arguments.rows, arguments.epochs))
-            print(rows[-1], flush=True)
+    with cluster(1) as one, cluster(2) as two:
+        for client in (one, two):
+            measure(client, arguments.rows, arguments.epochs)  # compiles
+        for _ in range(arguments.repeats):
+            quiet.wait(arguments.patience)
+            for client in (one, two):
+                rows.append(measure(client, arguments.rows, arguments.epochs))
+                print(rows[-1], flush=True)
             page.write(arguments.out, rows)
-    texts = {
-        "dealing": page.table(rows),
-        "dealing estimate": estimate(rows, streams.read(streams.ROWS)),
-    }
+    predictions = streams.read(streams.ROWS)
+    texts = {"dealing": page.table(rows), "dealing estimate": estimate(rows, predictions)}
     if arguments.out == page.ROWS:
         page.update(texts)
     print(*texts.values(), sep="\n\n")

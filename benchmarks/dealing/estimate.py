@@ -43,28 +43,29 @@ class Cost:
 
 def estimate(rows: Sequence[Row], predictions: streams.Rows) -> str:
     """Return the table of what 10⁸ rows and 100 machines of one core each would take."""
-    alone = [row for row in rows if row.workers == 1]
-    each = {size: [row for row in alone if row.rows == size] for size in {row.rows for row in alone}}
 
-    def cost(name: str) -> Cost:
-        return Cost({size: median(some, 1, name) for size, some in each.items()})
+    def cost(name: str, workers: int = 1) -> Cost:
+        sizes = sorted({row.rows for row in rows if row.workers == workers})
+        each = {size: [row for row in rows if row.rows == size] for size in sizes}
+        return Cost({size: median(some, workers, name) for size, some in each.items()})
 
-    epochs = alone[0].epochs
-    data, work, waiting = cost("data_bytes"), cost("busiest_seconds"), cost("alone_seconds")
-    piece = max(row.state_bytes / row.pieces for row in alone)
+    data, moved = cost("data_bytes"), cost("moved_bytes", workers=2)
+    work, waiting = cost("busiest_seconds"), cost("alone_seconds")
+    piece = max(row.state_bytes / row.pieces for row in rows)
     predict = Cost(
         {size: row.processor_seconds for (part, size), row in predictions.items() if part == "predict"}
     )
-    to_all = data.at(LARGE) * MACHINES
-    states = piece * STAGES * epochs * MACHINES
+    to_all = moved.at(LARGE) * MACHINES
+    states = piece * STAGES * rows[0].epochs * MACHINES
     hours = [to_all / LINK / HOUR, work.at(LARGE) / RUNS / HOUR, waiting.at(LARGE) / HOUR]
     lines = [
         f"| | measured | at rows | power | {LARGE:,} rows, {MACHINES} machines |",
         "|---|---:|---:|---:|---:|",
-        _line("data to a worker", data, "{:.1f} MB", 1e-6, f"{data.at(LARGE) / 1e9:.0f} GB"),
-        f"| data to all workers | | | | {to_all / 1e12:.1f} TB |",
+        _line("data that a worker keeps", data, "{:.1f} MB", 1e-6, f"{data.at(LARGE) / 1e9:.0f} GB"),
+        _line("data moved, by worker", moved, "{:.1f} MB", 1e-6, f"{moved.at(LARGE) / 1e9:.0f} GB"),
+        f"| to all workers | | | | {to_all / 1e12:.1f} TB |",
+        f"| through one link of 10 Gbit/s | | | | {hours[0]:.1f} hours |",
         f"| states, to and fro | {piece / 1e6:.2f} MB a piece | | | {states / 1e9:.1f} GB |",
-        f"| data through one link of 10 Gbit/s | | | | {hours[0]:.1f} hours |",
         _line(f"{RUNS} runs by one worker", work, "{:.1f} s", 1, f"one run: {hours[1]:.1f} hours"),
         _line("between the pieces", waiting, "{:.1f} s", 1, f"{hours[2]:.1f} hours"),
         f"| the whole fit | | | | {sum(hours):.1f} hours |",

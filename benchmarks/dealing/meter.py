@@ -14,15 +14,16 @@ from vebnn.core.workers import Workers
 
 @dataclass
 class Meter:
-    """Bytes between this process and its workers, and seconds in which it waits for them."""
+    """Bytes between this process and its workers; seconds, in all and waiting for them."""
 
     data: int = 0  # arrays that stay there
     state: int = 0  # all else
     pieces: int = 0
+    seconds: float = 0.0
     waited: float = 0.0
 
     @contextmanager
-    def on(self) -> Iterator[None]:
+    def on(self) -> Iterator["Meter"]:
         """Measure what is dealt in this context."""
         results = Workers.results
 
@@ -35,9 +36,11 @@ class Meter:
             return self._answers(results(workers, tasks))
 
         Workers.results = measured
+        started = time.perf_counter()
         try:
-            yield
+            yield self
         finally:
+            self.seconds += time.perf_counter() - started
             Workers.results = results
 
     @contextmanager

@@ -35,6 +35,11 @@ class Row:
     passed_bytes: int  # from worker to worker
     state_bytes: int  # between the process that fits and its workers: all else
 
+    @property
+    def moved_bytes(self) -> float:
+        """Arrays that a worker gets, from wherever; some more than once."""
+        return (self.data_bytes + self.passed_bytes) / self.workers
+
 
 def read(path: Path) -> list[Row]:
     """Return the rows of earlier runs."""

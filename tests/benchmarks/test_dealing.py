@@ -26,13 +26,15 @@ ONE = page.Row(
     passed_bytes=0,
     state_bytes=6 * 10**6,
 )
-TWO = replace(ONE, workers=2, seconds=50.0, busiest_seconds=43.2, control_seconds=2.0)
+TWO = replace(
+    ONE, workers=2, seconds=50.0, busiest_seconds=43.2, control_seconds=2.0, passed_bytes=3 * 10**8
+)
 SMALL = replace(ONE, rows=10**5, data_bytes=10**7, busiest_seconds=43.2, alone_seconds=0.036)
 
 
 def test_the_gain_of_two_workers() -> None:
     text = page.table([ONE, TWO, replace(TWO, seconds=40.0), replace(TWO, seconds=60.0)])
-    assert "| 1,000,000 | 2 | 3 | 50.0 | 3.6 | 43.2 | 2.0 | 100.0 MB | 0.0 MB | 6.0 MB |" in text
+    assert "| 1,000,000 | 2 | 3 | 50.0 | 3.6 | 43.2 | 2.0 | 100.0 MB | 300.0 MB | 6.0 MB |" in text
     assert "1.80 times as fast as one (limit 1.7, kept), and 2.00 times" in text
     assert "takes 1/2.00 of the processor time" in text
     assert "**missed**" in page.table([ONE, replace(TWO, seconds=60.0)])
@@ -55,12 +57,13 @@ def test_the_estimate_by_hand() -> None:
     # 100 times the rows: data and work are multiplied by 100; the time alone grows with rows².
     assert found == [
         "10 GB",
-        "1.0 TB",  # 100 times 10 GB
+        "20 GB",  # (100 + 300) MB · 100 / 2 workers
+        "2.0 TB",  # 100 times 20 GB
+        "0.4 hours",  # 1,600 seconds
         "0.6 GB",  # 0.1 MB a piece, 3 stages of 20 epochs, 100 runs
-        "0.2 hours",  # 800 seconds
         "one run: 0.4 hours",  # 86.4 s · 100 / 6 runs
         "10.0 hours",  # 3.6 s · 100²
-        "10.6 hours",
+        "10.8 hours",
         "1.0 minutes",  # 6,000 s on 100 cores
     ]
 

@@ -50,7 +50,7 @@ def estimate(rows: Sequence[Row], predictions: streams.Rows) -> str:
         return Cost({size: median(some, workers, name) for size, some in each.items()})
 
     data, moved = cost("data_bytes"), cost("moved_bytes", workers=2)
-    work, waiting = cost("busiest_seconds"), cost("alone_seconds")
+    work, waiting = cost("worker_seconds"), cost("alone_seconds")
     piece = max(row.state_bytes / row.pieces for row in rows)
     predict = Cost(
         {size: row.processor_seconds for (part, size), row in predictions.items() if part == "predict"}

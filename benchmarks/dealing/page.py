@@ -28,12 +28,17 @@ class Row:
     machine: str
     seconds: float
     alone_seconds: float  # of these, while no worker had anything to do
-    busiest_seconds: float  # processor time of the worker that took most
+    worker_seconds: float  # processor time of all workers
     control_seconds: float  # of products of NumPy matrices by the same workers
     pieces: int
     data_bytes: int  # from the process that fits: arrays that workers keep
     passed_bytes: int  # from worker to worker
     state_bytes: int  # between the process that fits and its workers: all else
+
+    @property
+    def undisturbed_seconds(self) -> float:
+        """Seconds of evenly dealt work, with a core for each worker and nothing to wait for."""
+        return self.alone_seconds + self.worker_seconds / self.workers
 
     @property
     def moved_bytes(self) -> float:
@@ -60,7 +65,7 @@ def median(rows: Sequence[Row], workers: int, cost: str) -> float:
 def table(rows: Sequence[Row]) -> str:
     """Return time and bytes by size and number of workers, and what the second worker gains."""
     lines = [
-        "| rows | workers | fits | seconds | alone | busiest worker | NumPy products | data sent "
+        "| rows | workers | fits | seconds | alone | of workers | NumPy products | data sent "
         "| passed on | states |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
@@ -82,7 +87,7 @@ def _line(rows: Sequence[Row], workers: int) -> str:
     }
     number = sum(row.workers == workers for row in rows)
     seconds = " | ".join(
-        f"{costs[f'{name}seconds']:.1f}" for name in ("", "alone_", "busiest_", "control_")
+        f"{costs[f'{name}seconds']:.1f}" for name in ("", "alone_", "worker_", "control_")
     )
     sent = " | ".join(f"{costs[f'{name}_bytes'] / 1e6:.1f} MB" for name in ("data", "passed", "state"))
     return f"| {rows[0].rows:,} | {workers} | {number} | {seconds} | {sent} |"
@@ -96,7 +101,7 @@ def _gain(rows: Sequence[Row]) -> str:
     return (
         f"With {rows[0].rows:,} rows two workers are {gain('seconds'):.2f} times as fast as one (limit "
         f"{LIMIT}, {kept}), and {gain('control_seconds'):.2f} times with products of NumPy matrices; "
-        f"the busier of two takes 1/{gain('busiest_seconds'):.2f} of the processor time of one."
+        f"processor time, divided evenly, and the time alone give {gain('undisturbed_seconds'):.2f}."
     )
 
 

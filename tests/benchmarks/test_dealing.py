@@ -19,7 +19,7 @@ ONE = page.Row(
     machine="a machine",
     seconds=90.0,
     alone_seconds=3.6,
-    busiest_seconds=86.4,
+    worker_seconds=86.4,
     control_seconds=4.0,
     pieces=60,
     data_bytes=10**8,
@@ -27,16 +27,16 @@ ONE = page.Row(
     state_bytes=6 * 10**6,
 )
 TWO = replace(
-    ONE, workers=2, seconds=50.0, busiest_seconds=43.2, control_seconds=2.0, passed_bytes=3 * 10**8
+    ONE, workers=2, seconds=50.0, worker_seconds=90.0, control_seconds=2.0, passed_bytes=3 * 10**8
 )
-SMALL = replace(ONE, rows=10**5, data_bytes=10**7, busiest_seconds=43.2, alone_seconds=0.036)
+SMALL = replace(ONE, rows=10**5, data_bytes=10**7, worker_seconds=43.2, alone_seconds=0.036)
 
 
 def test_the_gain_of_two_workers() -> None:
     text = page.table([ONE, TWO, replace(TWO, seconds=40.0), replace(TWO, seconds=60.0)])
-    assert "| 1,000,000 | 2 | 3 | 50.0 | 3.6 | 43.2 | 2.0 | 100.0 MB | 300.0 MB | 6.0 MB |" in text
+    assert "| 1,000,000 | 2 | 3 | 50.0 | 3.6 | 90.0 | 2.0 | 100.0 MB | 300.0 MB | 6.0 MB |" in text
     assert "1.80 times as fast as one (limit 1.7, kept), and 2.00 times" in text
-    assert "takes 1/2.00 of the processor time" in text
+    assert "the time alone give 1.85." in text  # (3.6 + 86.4) / (3.6 + 90 / 2)
     assert "**missed**" in page.table([ONE, replace(TWO, seconds=60.0)])
 
 

@@ -21,7 +21,8 @@ from benchmarks.dealing.estimate import estimate
 from benchmarks.dealing.meter import Meter, passed_on, processor_seconds
 from benchmarks.streams import page as streams
 from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
-from vebnn.core.workers import environment, parts_of_a_fit, pin
+from vebnn.core.pinning import pin
+from vebnn.core.workers import environment, parts_of_a_fit
 
 COLUMNS = 20
 PRODUCTS = 500  # of matrices, in all

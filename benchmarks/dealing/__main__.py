@@ -99,24 +99,32 @@ def measure(client: Client, num_rows: int, epochs: int) -> page.Row:
     )
 
 
+def turns(arguments: argparse.Namespace) -> Iterator[list[page.Row]]:
+    """Yield the measurements with two workers and with one, as often as asked for."""
+    sizes = arguments.rows, arguments.epochs
+    with cluster(1) as one, cluster(2) as two:
+        for client in (one, two):
+            measure(client, *sizes)  # compiles
+        for _ in range(arguments.repeats):
+            quiet.wait(arguments.patience)
+            # Two suffer more from what others begin after the wait.
+            yield [measure(client, *sizes) for client in (two, one)]
+
+
 def main() -> None:
-    """Measure; add to the rows of earlier runs."""
+    """Measure; add to the rows of earlier runs; write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="of the table")
     parser.add_argument("--epochs", type=int, default=20, help="of each stage")
-    parser.add_argument("--repeats", type=int, default=3, help="with each number of workers")
+    parser.add_argument("--repeats", type=int, default=3, help="turns; 0 only writes the page")
     parser.add_argument("--patience", type=float, default=0, help="minutes to wait for a quiet machine")
     parser.add_argument("--out", type=Path, default=page.ROWS, help="file of the measurements")
     arguments = parser.parse_args()
     rows = page.read(arguments.out)
-    with cluster(1) as one, cluster(2) as two:
-        for client in (one, two):
-            measure(client, arguments.rows, arguments.epochs)  # compiles
-        for _ in range(arguments.repeats):
-            quiet.wait(arguments.patience)
-            for client in (two, one):  # two suffer more from what others do later
-                rows.append(measure(client, arguments.rows, arguments.epochs))
-                print(rows[-1], flush=True)
+    if arguments.repeats:
+        for turn in turns(arguments):
+            rows += turn
+            print(*turn, sep="\n", flush=True)
             page.write(arguments.out, rows)
     predictions = streams.read(streams.ROWS)
     texts = {"dealing": page.table(rows), "dealing estimate": estimate(rows, predictions)}

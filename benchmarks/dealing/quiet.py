@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-MOST = 0.12  # share of all processors that others may use
+MOST = 0.2  # share of all processors that others, and idle workers, may use
 LOOK = 3.0  # seconds
 
 

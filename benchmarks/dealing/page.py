@@ -97,19 +97,16 @@ def _line(rows: Sequence[Row], workers: int) -> str:
 
 
 def _gain(rows: Sequence[Row]) -> str:
-    """Return what two workers gain when others leave them most of the machine."""
-    turns = list(
-        zip(*([row for row in rows if row.workers == number] for number in (1, 2)), strict=True)
-    )
-    one, two = max(turns, key=lambda turn: turn[0].control_seconds / turn[1].control_seconds)
-    gain = one.seconds / two.seconds
-    kept = "kept" if gain >= LIMIT else "**missed**"
-    undisturbed = median(rows, 1, "undisturbed_seconds") / median(rows, 2, "undisturbed_seconds")
-    products = one.control_seconds / two.control_seconds
+    def gain(cost: str) -> float:
+        return median(rows, 1, cost) / median(rows, 2, cost)
+
+    fastest = [min(row.seconds for row in rows if row.workers == workers) for workers in (1, 2)]
+    kept = "kept" if gain("seconds") >= LIMIT else "**missed**"
     return (
-        f"With {one.rows:,} rows two workers are {gain:.2f} times as fast as one (limit {LIMIT}, "
-        f"{kept}) where products of NumPy matrices are {products:.2f} times as fast; processor time, "
-        f"divided evenly, and the time alone give {undisturbed:.2f}."
+        f"With {rows[0].rows:,} rows two workers are {gain('seconds'):.2f} times as fast as one (limit "
+        f"{LIMIT}, {kept}), and {gain('control_seconds'):.2f} times with products of NumPy matrices; "
+        f"the fastest fits give {fastest[0] / fastest[1]:.2f}; processor time, divided evenly, and the "
+        f"time alone {gain('undisturbed_seconds'):.2f}."
     )
 
 

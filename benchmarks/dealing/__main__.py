@@ -1,63 +1,31 @@
 """``python -m benchmarks.dealing``: time one fit on Dask with one and with two workers, a core each.
 
-The numbers of workers take turns. Products of NumPy matrices, done by the same workers, show how much
-more two processes of this machine do than one. Writes rows and the tables of docs/scale.md.
+The numbers of workers take turns, once their programs are compiled. Products of NumPy matrices, done by
+the same workers, show how much more two processes of this machine do than one. Writes rows and the
+tables of docs/scale.md.
 """
 
 import argparse
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 from distributed import Client
 
 import vebnn  # noqa: F401  # before JAX starts its devices
-from benchmarks.dealing import page
+from benchmarks.dealing import page, quiet
+from benchmarks.dealing.estimate import estimate
+from benchmarks.dealing.meter import Meter, passed_on, processor_seconds
+from benchmarks.streams import page as streams
 from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
-from vebnn.core.workers import Workers, environment, parts_of_a_fit, pin
+from vebnn.core.pinning import pin
+from vebnn.core.workers import environment, parts_of_a_fit
 
 COLUMNS = 20
-PRODUCTS = 200  # of matrices, in all
-
-
-@dataclass
-class Sent:
-    """Bytes to and from the workers."""
-
-    data: int = 0  # arrays that stay there
-    state: int = 0  # all else
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count the bytes of what is dealt in this context."""
-        results = Workers.results
-
-        def counted(workers: Workers, tasks: list) -> Any:
-            for _, (_, piece, *arrays), _ in tasks:
-                self.data += sum(array.nbytes for array in arrays)
-                self.state += len(piece.code) + len(piece.leaves)
-            return self._answers(results(workers, tasks))
-
-        Workers.results = counted
-        try:
-            yield
-        finally:
-            Workers.results = results
-
-    @contextmanager
-    def _answers(self, context: Any) -> Iterator[Iterator[Any]]:
-        with context as answers:
-            yield map(self._answer, answers)
-
-    def _answer(self, answer: tuple[int, Any]) -> tuple[int, Any]:
-        if isinstance(answer[1], list):
-            self.state += sum(leaf.nbytes for leaf in answer[1] if isinstance(leaf, np.ndarray))
-        return answer
+PRODUCTS = 500  # of matrices, in all
 
 
 def fit(num_rows: int, epochs: int) -> None:
@@ -78,22 +46,27 @@ def fit(num_rows: int, epochs: int) -> None:
 
 
 def multiply(number: int) -> None:
-    """Multiply matrices."""
-    matrix = np.random.default_rng(number).standard_normal((500, 500))
+    """Multiply matrices, without new memory for each product."""
+    matrix = np.random.default_rng(0).standard_normal((500, 500))
+    product = np.empty_like(matrix)
     for _ in range(number):
-        matrix = matrix @ matrix / 500
+        np.matmul(matrix, matrix, out=product)
 
 
-def control(num_workers: int) -> float:
+def control(client: Client) -> float:
     """Return the seconds of the products, dealt evenly."""
+    workers = list(client.scheduler_info()["workers"])
     started = time.perf_counter()
-    with joblib.parallel_config("dask"):
-        joblib.Parallel()(joblib.delayed(multiply)(PRODUCTS // num_workers) for _ in range(num_workers))
+    parts = [
+        client.submit(multiply, PRODUCTS // len(workers), workers=[worker], pure=False)
+        for worker in workers
+    ]
+    client.gather(parts)
     return time.perf_counter() - started
 
 
 @contextmanager
-def cluster(num_workers: int) -> Iterator[None]:
+def cluster(num_workers: int) -> Iterator[Client]:
     """Start workers, each held to a core of its own."""
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
     with environment(parts_of_a_fit() | one_thread):
@@ -101,41 +74,63 @@ def cluster(num_workers: int) -> Iterator[None]:
     with client:
         for core, worker in enumerate(client.scheduler_info()["workers"]):
             client.run(pin, {core}, workers=[worker])
-        yield
+        yield client
 
 
-def measure(num_workers: int, num_rows: int, epochs: int) -> page.Row:
-    """Fit on a fresh cluster and count what is sent; fit again, now compiled, and take the time."""
-    sent = Sent()
-    with cluster(num_workers), joblib.parallel_config("dask"):
-        with sent.counted():
-            fit(num_rows, epochs)
-        started = time.perf_counter()
+def measure(client: Client, num_rows: int, epochs: int) -> page.Row:
+    """Time a fit, count what it sends, and time the products."""
+    passed, before = passed_on(client), processor_seconds(client)
+    with joblib.parallel_config("dask", client=client), Meter().on() as meter:
         fit(num_rows, epochs)
-        seconds = time.perf_counter() - started
-        products = control(num_workers)
+    after = processor_seconds(client)
     return page.Row(
-        num_workers, num_rows, epochs, page.machine(), seconds, products, sent.data, sent.state
+        workers=len(after),
+        rows=num_rows,
+        epochs=epochs,
+        machine=page.machine(),
+        seconds=round(meter.seconds, 2),
+        alone_seconds=round(meter.seconds - meter.waited, 2),
+        worker_seconds=round(sum(after.values()) - sum(before.values()), 2),
+        control_seconds=round(control(client), 2),
+        pieces=meter.pieces,
+        data_bytes=meter.data,
+        passed_bytes=passed_on(client) - passed,
+        state_bytes=meter.state,
     )
 
 
+def turns(arguments: argparse.Namespace) -> Iterator[list[page.Row]]:
+    """Yield the measurements with two workers and with one, as often as asked for."""
+    sizes = arguments.rows, arguments.epochs
+    with cluster(1) as one, cluster(2) as two:
+        for client in (one, two):
+            measure(client, *sizes)  # compiles
+        for _ in range(arguments.repeats):
+            quiet.wait(arguments.patience)
+            # Two suffer more from what others begin after the wait.
+            yield [measure(client, *sizes) for client in (two, one)]
+
+
 def main() -> None:
-    """Measure; add to the rows of earlier runs."""
+    """Measure; add to the rows of earlier runs; write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000, help="of the table")
     parser.add_argument("--epochs", type=int, default=20, help="of each stage")
-    parser.add_argument("--repeats", type=int, default=3, help="with each number of workers")
+    parser.add_argument("--repeats", type=int, default=3, help="turns; 0 only writes the page")
+    parser.add_argument("--patience", type=float, default=0, help="minutes to wait for a quiet machine")
     parser.add_argument("--out", type=Path, default=page.ROWS, help="file of the measurements")
     arguments = parser.parse_args()
     rows = page.read(arguments.out)
-    for _ in range(arguments.repeats):
-        for num_workers in (1, 2):
-            rows.append(measure(num_workers, arguments.rows, arguments.epochs))
-            print(rows[-1], flush=True)
+    if arguments.repeats:
+        for turn in turns(arguments):
+            rows += turn
+            print(*turn, sep="\n", flush=True)
             page.write(arguments.out, rows)
+    predictions = streams.read(streams.ROWS)
+    texts = {"dealing": page.table(rows), "dealing estimate": estimate(rows, predictions)}
     if arguments.out == page.ROWS:
-        page.update(rows)
-    print(page.table(rows))
+        page.update(texts)
+    print(*texts.values(), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from vebnn.core.workers import environment, pin
+from vebnn.core.pinning import pin
+from vebnn.core.workers import environment
 
 # A program's jobs: a function of the job's arguments that returns a function to time, and how many
 # steps that makes, or which share of the whole it does. It raises ImportError if a package is missing,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from tests.support.commands import Finished, one_sentence
+from tests.support.commands import Finished, one_sentence, run
 from vebnn.tabular.files import read_table
 from vebnn.tabular.streams import predicting
 
@@ -46,6 +46,21 @@ def test_several_files_by_a_pattern(
     assert call(*words, str(folder / "out")).returncode == 0
     assert (folder / "out" / "a.parquet").stat().st_mtime_ns == before
     assert (folder / "out" / "b.parquet").exists()
+
+
+@pytest.mark.slow
+def test_several_files_on_a_dask_cluster(
+    alloys_model: Path, folder: Path, predicted_alloys: tuple
+) -> None:
+    pytest.importorskip("distributed")
+    words = ["predict", str(alloys_model), str(folder / "big" / "*.parquet")]
+    out = folder / "out"
+    finished = run(*words, "--out", str(out), "--backend", "dask", "--jobs", "2")
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout == f"Predictions of 2 files are in {out}.\n"
+    parts = [pandas.read_parquet(out / f"{name}.parquet") for name in "ab"]
+    parts[1]["row"] += 900
+    assert pandas.concat(parts).to_csv(index=False) == predicted_alloys[0]
 
 
 def test_bad_files_are_refused_before_any_work(call: Call, alloys_model: Path, folder: Path) -> None:

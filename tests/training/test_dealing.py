@@ -11,12 +11,17 @@ import pytest
 
 from vebnn import MLP, PSGHMC, Training, VeBNNRegressor
 from vebnn.core import workers
+from vebnn.core.devices import available_cores
 from vebnn.training import Observer, dealing, map_runs, replicate
 from vebnn.training.dealing import dealt
 from vebnn.training.fleet import unchanging
 
 SHORT = Training(num_epochs=6, batch_size=16, patience=4, learning_rate=1e-2)
 CHAINS = PSGHMC(num_samples=4, burn_in=3, thinning=2, num_chains=3, batch_size=16)
+
+needs_devices = pytest.mark.skipif(
+    available_cores() < 2, reason="a fit with one device is compiled in another way"
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +72,14 @@ def test_the_piece_of_a_worker_that_dies_is_done_by_another(dask_cluster, tmp_pa
     np.testing.assert_array_equal(here, there)
 
 
+def test_the_only_worker_of_dask_does_the_work(dask_cluster, monkeypatch) -> None:
+    monkeypatch.setattr(dask_cluster, "ncores", lambda: {"the only one": 1})
+    with joblib.parallel_config("dask"):
+        with workers.Workers() as some, some.results([joblib.delayed(os.getpid)()]) as processes:
+            assert os.getpid() not in list(processes)
+        assert joblib.effective_n_jobs() == 1  # as before
+
+
 class Killer(Observer):
     """Kills a worker in the middle of a fit."""
 
@@ -102,6 +115,7 @@ SETTINGS = {
 }
 
 
+@needs_devices
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # Ray's own
 def test_ray_has_the_same_bits_and_replaces_workers(ray_cluster, sine, tmp_path) -> None:
@@ -126,6 +140,7 @@ def same_bits(here, there) -> None:
         np.testing.assert_array_equal(getattr(here, part), getattr(there, part))
 
 
+@needs_devices
 @pytest.mark.slow
 def test_a_fit_on_dask_has_the_same_bits(dask_cluster, sine, monkeypatch) -> None:
     X, y = sine

@@ -42,7 +42,7 @@ def worker(monkeypatch):
 
     def new(losses=()):
         workers = HereInstead(losses)
-        token = dealing._active.set(workers)
+        token = dealing._active.set(dealing._Cluster(workers, set()))
         tokens.append(token)
         return workers
 
@@ -74,16 +74,35 @@ def test_dealt_runs_are_a_loop(worker) -> None:
     np.testing.assert_array_equal(*(jax.random.key_data(one["key"]) for one in (found, expected)))
 
 
-def test_what_does_not_change_is_sent_once(worker) -> None:
-    workers = worker()
+def three_times(before_each=lambda: None):
     for rate in (1.0, 2.0, 3.0):
+        before_each()
         data, rows = replicate(DATA, 3), unchanging(np.arange(3))
         rates = np.full(3, rate, np.float32)
         found = map_runs(product, data, (runs_of(3)[0], rows, rates))
         np.testing.assert_allclose(found["sum"], DATA.sum() * rate + DATA[:3])
-    # The first worker lacks everything: the data once, and each run its own row.
-    assert workers.calls == [[0, 1, 2]] * 4
-    assert workers.arrays == [0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0]
+
+
+def test_what_does_not_change_is_sent_once(worker) -> None:
+    workers = worker()
+    three_times()
+    assert workers.calls == [[0, 1, 2]] * 3
+    assert workers.arrays == [2, 2, 2, 0, 0, 0, 0, 0, 0]
+    assert sorted(array.shape for array in dealing._kept.values()) == [(3,), (5,)]
+
+
+def test_of_large_arrays_a_worker_gets_the_runs_that_it_does(worker, monkeypatch) -> None:
+    monkeypatch.setattr(dealing, "MOST_WHOLE", 3)
+    worker()
+    three_times()
+    assert sorted(array.shape for array in dealing._kept.values()) == [(1,), (1,), (1,), (5,)]
+
+
+def test_a_worker_that_lacks_arrays_gets_them(worker) -> None:
+    workers = worker()
+    three_times(before_each=dealing._kept.clear)  # as another worker would
+    assert workers.calls == [[0, 1, 2]] * 5
+    assert workers.arrays == [2, 2, 2, 0, 0, 0, 2, 2, 2, 0, 0, 0, 2, 2, 2]
 
 
 def test_a_worker_forgets_what_is_no_longer_named(worker, monkeypatch) -> None:

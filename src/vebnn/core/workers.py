@@ -6,18 +6,15 @@ by side, one core each, because no fit waits for another.
 
 import os
 import signal
-import stat
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from numbers import Integral
-from pathlib import Path
-from platform import node
 from typing import Any, TypeVar
 
 import joblib
@@ -25,6 +22,7 @@ from joblib.parallel import LokyBackend, MultiprocessingBackend
 
 from vebnn.core.arguments import require_one_of, require_whole
 from vebnn.core.devices import available_cores
+from vebnn.core.pinning import take_free_core
 
 Case = TypeVar("Case")
 Result = TypeVar("Result")
@@ -103,6 +101,9 @@ class Workers:
         if getattr(backend, "ray_remote_args", ()) is None:
             # Otherwise Ray's pool waits for ever for a worker that died.
             backend.ray_remote_args = {"max_restarts": 3, "max_task_retries": 3}
+        self._dask = backend if hasattr(backend, "client") else None
+        if self._dask:
+            _leave_to_workers(self._dask)
         self._parallel = joblib.Parallel(pre_dispatch="2*n_jobs", batch_size=1, **options)
         with interrupts_blocked():
             self._parallel.__enter__()
@@ -110,6 +111,8 @@ class Workers:
 
     def __exit__(self, *error: Any) -> None:
         self._parallel.__exit__(*error)
+        if self._dask:
+            del self._dask.effective_n_jobs
 
     def restart(self) -> None:
         """Replace those that are lost."""
@@ -195,6 +198,15 @@ def _in_dask_task() -> bool:
     return dask is not None and hasattr(dask.thread_state, "execution_state")
 
 
+def _leave_to_workers(backend: Any) -> None:
+    """Have Dask's only worker do the work, though joblib would do it here rather than there.
+
+    A cluster has one worker from the start, or when the others have died.
+    """
+    count = type(backend).effective_n_jobs
+    backend.effective_n_jobs = lambda n_jobs: max(2, count(backend, n_jobs))
+
+
 def _close(results: Generator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # joblib's, of cancelled tasks
@@ -219,58 +231,13 @@ def _prepare_worker(parent: int, alone: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
     if alone and hasattr(os, "sched_setaffinity"):  # only Linux has it
-        _take_free_core()
+        take_free_core()
 
 
 def _exit_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
-
-
-def _take_free_core() -> None:
-    """Pin this process to a core that no other worker holds.
-
-    XLA computes on threads of its own, and hands programs from one to the next. Unpinned, two workers
-    often meet on one core while another is idle. The system drops a lock when its process ends, however
-    that ends, so that the next worker finds the core free. Where locks are impossible, do not pin.
-    """
-    import fcntl
-
-    with suppress(OSError):
-        folder = _lock_folder()
-        for core in sorted(os.sched_getaffinity(0)):
-            with suppress(OSError):
-                # Homes are shared between machines, cores are not.
-                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                lock = os.open(f"{node()}-{core}", flags, 0o600, dir_fd=folder)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    os.close(lock)
-                    continue
-                pin({core})
-                return
-
-
-def _lock_folder() -> int:
-    """Open a folder that only this user can write to; raise OSError if there is none."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vebnn"
-    cache.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError):
-        (cache / "cores").mkdir(mode=0o700)
-    folder = os.open(cache / "cores", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    found = os.fstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(f"Other users can write to {cache / 'cores'}.")
-    return folder
-
-
-def pin(cores: Iterable[int]) -> None:
-    """Keep all threads of this process, and all processes it starts, to some cores; Linux only."""
-    for thread in os.listdir("/proc/self/task"):
-        with suppress(ProcessLookupError):  # a thread that has just ended
-            os.sched_setaffinity(int(thread), cores)
 
 
 @contextmanager

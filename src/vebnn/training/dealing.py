@@ -4,14 +4,14 @@ A run is a pure function of its state. A worker gets the state, advances it and 
 worker can do the next piece, and the piece of one that died is given to another. Between two pieces
 everything is in this process: progress, checkpoints and Ctrl-C are those of a local fit.
 
-Arrays that do not change, such as the data, stay with the workers. A piece names them by a checksum; a
-worker that lacks some answers so, and gets them with the piece.
+Arrays that do not change, such as the data, stay with the workers. They come with the pieces that name
+them first; later ones name them by a checksum. A worker that lacks some answers so, and gets them.
 """
 
 import itertools
 import pickle
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -32,15 +32,23 @@ from vebnn.training.streaming import HostRows
 
 MOST_LOSSES = 3  # of workers, without a single piece finished in between
 FORGET_AFTER = 64  # pieces: a worker forgets an array that none of them has named
+# Bytes of an array of all runs. Above, a worker gets only those of the runs that it does.
+MOST_WHOLE = 2**26
 
-_active: ContextVar[Workers | None] = ContextVar("workers of the fit under way", default=None)
+
+class _Cluster(NamedTuple):
+    workers: Workers
+    sent: set[str]  # keys of the arrays that at least one of them was given
+
+
+_active: ContextVar[_Cluster | None] = ContextVar("workers of the fit under way", default=None)
 
 
 @contextmanager
 def dealt(n_jobs: int | None) -> Iterator[None]:
     """Deal the runs of a fit in this context, if ``n_jobs`` or joblib's active backend say so."""
     with workers_of_fit(n_jobs) as workers:
-        token = _active.set(workers)
+        token = _active.set(None if workers is None else _Cluster(workers, set()))
         try:
             yield
         finally:
@@ -53,13 +61,18 @@ def are_dealt(num_runs: int = 2) -> bool:
 
 
 class Kept:
-    """An array that workers keep. A leaf of a pytree; some runs of it have a key of their own."""
+    """An array that workers keep, or some runs of it. A leaf of a pytree.
 
-    def __init__(self, array: np.ndarray, key: str) -> None:
-        self.array, self.key = array, key
-        self.shape, self.dtype = array.shape, array.dtype
+    A small one is sent as a whole, so that the next piece of a run can go to another worker.
+    """
+
+    def __init__(self, array: np.ndarray, key: str, runs: slice | None = None) -> None:
+        self.array, self.key, self.runs = array, key, runs
+        self.shape, self.dtype = (array if runs is None else array[runs]).shape, array.dtype
 
     def __getitem__(self, runs: slice) -> "Kept":
+        if self.array.nbytes <= MOST_WHOLE:
+            return Kept(self.array, self.key, runs)
         return Kept(self.array[runs], f"{self.key}[{runs.start}]")
 
 
@@ -96,8 +109,8 @@ def deal(
       shared: pytree that all runs have in common; see :func:`keep`.
       runs: pytree whose arrays have the runs as leading axis.
     """
-    workers = _active.get()
-    assert workers is not None
+    cluster = _active.get()
+    assert cluster is not None
     common, runs = jax.tree.map(_on_host, ((function, shared), runs))
     num_runs = jax.tree.leaves(eqx.filter(runs, _is_sent))[0].shape[0]
     each = [(*common, jax.tree.map(_one_of(run), runs)) for run in range(num_runs)]
@@ -106,7 +119,7 @@ def deal(
     shapes = tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves[0])
     values, tree = jax.tree.flatten(static)
     program = _program(here, jax.tree.structure(arrays), tuple(values), tree, shapes)
-    results = _finish(workers, program, leaves)
+    results = _finish(cluster, program, leaves)
     return jax.tree.unflatten(program.results, map(_joined, zip(*results, strict=True)))
 
 
@@ -164,12 +177,20 @@ class _Piece:
     @classmethod
     def of(cls, program: _Program, leaves: list[Any], sent: tuple[str, ...]) -> "_Piece":
         """Return a piece of a program."""
-        named = [_Name(leaf.key) if isinstance(leaf, Kept) else leaf for leaf in leaves]
+        named = [_Name(leaf.key, leaf.runs) if isinstance(leaf, Kept) else leaf for leaf in leaves]
         return cls(program.code, program.key, pickle.dumps(named), sent)
 
 
 class _Name(NamedTuple):
+    """A kept array, or some runs of it."""
+
     key: str
+    runs: slice | None
+
+    def array(self) -> Any:
+        """Return it, in a worker; a part without a program of its own to cut it."""
+        array = _kept[self.key]
+        return array if self.runs is None else np.asarray(array)[self.runs]
 
 
 class _Lacking(NamedTuple):
@@ -184,18 +205,20 @@ class _Failed(NamedTuple):
     trace: str
 
 
-def _finish(workers: Workers, program: _Program, leaves: list[list[Any]]) -> list[list[Any]]:
+def _finish(cluster: _Cluster, program: _Program, leaves: list[list[Any]]) -> list[list[Any]]:
     """Return the results of all pieces; those of lost workers are done again."""
+    workers, sent_before = cluster
     kept = {leaf.key: leaf.array for one in leaves for leaf in one if isinstance(leaf, Kept)}
     results: dict[int, list[Any]] = {}
-    lacking: dict[int, tuple[str, ...]] = {}
+    lacking = {number: _keys(one, sent_before) for number, one in enumerate(leaves)}
+    sent_before.update(kept)
     losses = 0
     while len(results) < len(leaves):
         tasks = [
             joblib.delayed(_work)(number, _Piece.of(program, one, sent), *(kept[key] for key in sent))
             for number, one in enumerate(leaves)
             if number not in results
-            for sent in [lacking.get(number, ())]
+            for sent in [lacking[number]]
         ]
         failed = None
         try:
@@ -220,6 +243,12 @@ def _finish(workers: Workers, program: _Program, leaves: list[list[Any]]) -> lis
     return [results[number] for number in range(len(leaves))]
 
 
+def _keys(leaves: list[Any], known: Container[str]) -> tuple[str, ...]:
+    """Return the keys of kept arrays that are not known, each once."""
+    keys = (leaf.key for leaf in leaves if isinstance(leaf, Kept | _Name) and leaf.key not in known)
+    return tuple(dict.fromkeys(keys))
+
+
 # In a worker: arrays by their key, when each was last named, and programs.
 _kept: dict[str, jax.Array] = {}
 _named: dict[str, int] = {}
@@ -229,15 +258,15 @@ _load = lru_cache(maxsize=32)(lambda key, code: pickle.loads(code))
 
 def _work(number: int, piece: _Piece, *arrays: np.ndarray) -> tuple[int, Any]:
     """Do a piece, in a worker."""
-    # A copy: shared memory of joblib is gone after this call.
-    _kept.update(zip(piece.sent, map(jnp.array, arrays), strict=True))
+    for key, array in zip(piece.sent, arrays, strict=True):
+        if key not in _kept:
+            _kept[key] = jnp.array(array)  # a copy: shared memory of joblib is gone after this call
     try:
         leaves = pickle.loads(piece.leaves)
-        names = [leaf.key for leaf in leaves if isinstance(leaf, _Name)]
-        if lacking := tuple(key for key in names if key not in _kept):
+        if lacking := _keys(leaves, _kept):
             return number, _Lacking(lacking)
-        leaves = [_kept[leaf.key] if isinstance(leaf, _Name) else leaf for leaf in leaves]
-        _forget(names)
+        _forget(_keys(leaves, ()))
+        leaves = [leaf.array() if isinstance(leaf, _Name) else leaf for leaf in leaves]
         here, numbers, static = _load(piece.key, piece.code)
         arrays = jax.tree.unflatten(jax.tree.structure(numbers), leaves)
         results = here(*eqx.combine(arrays, static))
@@ -246,10 +275,10 @@ def _work(number: int, piece: _Piece, *arrays: np.ndarray) -> tuple[int, Any]:
         return number, _Failed(traceback.format_exc())
 
 
-def _forget(names: list[str]) -> None:
+def _forget(keys: tuple[str, ...]) -> None:
     """Forget arrays that no piece has named for a long time."""
     now = next(_pieces)
-    _named.update(dict.fromkeys(names, now))
+    _named.update(dict.fromkeys(keys, now))
     for key in [key for key, last in list(_named.items()) if now - last > FORGET_AFTER]:
         _named.pop(key, None)
         _kept.pop(key, None)

@@ -44,7 +44,7 @@ from vebnn.training.streaming import release, stream_if_large
 
 FEWEST_EPOCHS = 100  # however large the data set
 WATCHED_SHARE = 0.25  # of an epoch that is a part of the rows: the most to evaluate after it
-SHORTEST_WAIT = 0.25  # of the patience
+LONGER_WAIT = 2  # factor on the patience of large tables
 
 Monitor = Callable[[Params, Any], Array]
 
@@ -65,8 +65,6 @@ class Training:
       tolerance: an improvement must exceed this share of the best value so far.
       epoch_rows: the most rows of an epoch; of more, every epoch takes a random part, and early
         stopping watches some of the validation rows. ``None`` takes all.
-      longest_wait: the patience is at most this multiple of the best epoch so far, but at least a
-        quarter of ``patience``. ``None`` always waits for ``patience``.
     """
 
     num_epochs: int = 20_000
@@ -75,7 +73,6 @@ class Training:
     patience: int | None = None
     tolerance: float = 0.0
     epoch_rows: int | None = None
-    longest_wait: float | None = None
 
     def __post_init__(self) -> None:
         require_whole("num_epochs", self.num_epochs, 0)
@@ -86,8 +83,6 @@ class Training:
             require_whole("patience", self.patience, 1)
         if self.epoch_rows is not None:
             require_whole("epoch_rows", self.epoch_rows, 1)
-        if self.longest_wait is not None:
-            require_number("longest_wait", self.longest_wait, 0, np.inf)
 
     @classmethod
     def of_steps(
@@ -97,15 +92,17 @@ class Training:
 
         From ``SMALL`` rows on, the steps grow with the square root of the rows. There are at least
         ``FEWEST_EPOCHS`` epochs. Beyond ``MANY`` rows, an epoch is a part of them, steps are those of
-        ``LARGE`` rows, and early stopping waits no longer than it took to the best epoch.
+        ``LARGE`` rows, and early stopping waits longer: with that many, a network may need tens of
+        thousands of steps to find that two inputs act together, while its loss stands still.
         """
         batch_size, rows = settings.get("batch_size", cls.batch_size), rows_of_epoch(num_rows)
         more = scale_of_rows(LARGE if num_rows > MANY else num_rows)
         epochs = epochs_of_steps(round(more * num_steps), rows, batch_size, FEWEST_EPOCHS)
         if patience is not None:
+            patience *= LONGER_WAIT if num_rows > MANY else 1
             patience = epochs_of_steps(round(more * patience), rows, batch_size, FEWEST_EPOCHS // 5)
         if num_rows > MANY:
-            settings = {"epoch_rows": rows, "longest_wait": 1.0} | settings
+            settings = {"epoch_rows": rows} | settings
         return cls(num_epochs=epochs, patience=patience, **settings)
 
 
@@ -156,7 +153,6 @@ class _Advance(eqx.Module):
     tolerance: float
     shares: int  # devices
     epoch_rows: int | None = None
-    longest_wait: float | None = None
 
     def __call__(self, shared: tuple[AnyDataset, Array], run: Run) -> TrainState:
         data, until = shared
@@ -203,7 +199,7 @@ class _Advance(eqx.Module):
             keep = (better | ~jnp.isfinite(state.best_value)) if self.watched else True
             best_epoch = jnp.where(keep, number, state.best_epoch)
             waited = number - best_epoch
-            impatient = False if self.patience is None else waited >= self.wait(best_epoch)
+            impatient = False if self.patience is None else waited >= self.patience
             return TrainState(
                 key=key,
                 params=flat,
@@ -225,13 +221,6 @@ class _Advance(eqx.Module):
         )
         end = jax.lax.while_loop(go_on, epoch, flat_state)
         return end._replace(params=unravel(end.params), best_params=unravel(end.best_params))
-
-    def wait(self, best_epoch: Array) -> Any:
-        """Return how many epochs without improvement end a run."""
-        if self.patience is None or self.longest_wait is None:
-            return self.patience
-        shortest = math.ceil(SHORTEST_WAIT * self.patience)
-        return jnp.clip(self.longest_wait * best_epoch, shortest, self.patience)
 
 
 def train(
@@ -279,7 +268,6 @@ def train(
         settings.tolerance,
         shares,
         settings.epoch_rows,
-        settings.longest_wait,
     )
     limits = np.full(num_runs, settings.num_epochs, np.int32)
     limits = limits if num_epochs is None else np.asarray(num_epochs)

@@ -126,6 +126,8 @@ def main() -> None:
             rows += turn
             print(*turn, sep="\n", flush=True)
             page.write(arguments.out, rows)
+    if not rows:
+        parser.error(f"{arguments.out} has no rows yet; measure some with --repeats 3.")
     predictions = streams.read(streams.ROWS)
     texts = {"dealing": page.table(rows), "dealing estimate": estimate(rows, predictions)}
     if arguments.out == page.ROWS:

@@ -1,5 +1,6 @@
 """``vebnn predict`` with files of any size, and with many of them."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,7 +61,10 @@ def test_several_files_on_a_dask_cluster(
     assert finished.stdout == f"Predictions of 2 files are in {out}.\n"
     parts = [pandas.read_parquet(out / f"{name}.parquet") for name in "ab"]
     parts[1]["row"] += 900
-    assert pandas.concat(parts).to_csv(index=False) == predicted_alloys[0]
+    # A worker has one core, which may change the last digit of single precision.
+    local = pandas.read_csv(io.StringIO(predicted_alloys[0]))
+    together = pandas.concat(parts, ignore_index=True)
+    pandas.testing.assert_frame_equal(together, local, rtol=1e-5, check_dtype=False)
 
 
 def test_bad_files_are_refused_before_any_work(call: Call, alloys_model: Path, folder: Path) -> None:

@@ -110,9 +110,11 @@ class Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._parallel.__exit__(*error)
-        if self._dask:
-            del self._dask.effective_n_jobs
+        try:
+            self._parallel.__exit__(*error)
+        finally:
+            if self._dask:
+                vars(self._dask).pop("effective_n_jobs", None)
 
     def restart(self) -> None:
         """Replace those that are lost."""

@@ -50,7 +50,8 @@ class VeBNNRegressor(Regressor):
         engine such as ``PSGHMC(num_chains=8)``. The default network has a dropout rate of 0.1 for MC
         dropout, else none.
       rounds: how often Steps 2 and 3 are run (K of Algorithm 1). By default until the noise has
-        settled, at most 12 times, with residuals of the posterior; once with other residuals.
+        settled, at most 12 times (fewer with more than 2,000 rows), with residuals of the posterior;
+        once with other residuals.
       iterate: ``"posterior"`` repeats Steps 2 and 3 (Algorithm 1); ``"mean"`` repeats Steps 1 and 2,
         then runs the costly Step 3 once (end of the paper's appendix on bias).
       choose_round: ``"validation"`` takes the round with the smallest validation NLL;

@@ -253,8 +253,10 @@ def sample_chains(
         return "burn-in" if position(state) < sampler.burn_in else "drawing"
 
     states = _start(key, sampler, problem.warm_starts(sampler.num_chains), total)
-    end = stage.run(advance, states, total, position, describe)
-    release(data)
+    try:
+        end = stage.run(advance, states, total, position, describe)
+    finally:
+        release(data)
     what = f"log posterior of {stage.name or 'the sampler'}"
     raise_if_failed(end.failed_step, what, "chain", "step_size")
     trace = gather(end.trace)[:, :total]

@@ -32,10 +32,10 @@ class MLP:
       skip: connect every hidden layer to the outputs, not only the last.
       output_scale: with learned scales, the median of the prior scale of weights to the outputs. A
         small one prefers outputs that hardly depend on the inputs, unless the rows show it.
-      input_spread: with learned scales, the std of the prior of an input's log-scale. A large one lets
-        the scales of useless inputs become smaller.
-      shared_input_spread: with learned scales, the std of the prior of a log-scale that all inputs
-        share; 0 for none. With it, inputs need less evidence to be useless if most are.
+      input_spread: with learned scales, the std of the prior of an input's own part of its log-scale.
+        A large one lets the scales of useless inputs become smaller.
+      shared_input_spread: with learned scales, the std of the prior of the part of the log-scale that
+        all inputs share; 0 for none. With it, an input needs less evidence to be useless if most are.
 
     With the unit prior, weights and biases start uniform in ±1/√fan_in, as in PyTorch's linear layer,
     which the paper's experiments use. With learned scales, so do the weights; biases start in ±1.

@@ -13,7 +13,7 @@ exp(t) multiplies the gain that follows.
 
 Every z, and every s, m, t and u over its spread, is N(0, 1), as the weights of a network with fixed
 scales are (paper, eq. 10), so that no engine needs to know. An input without influence gets a small
-exp(s_j) (automatic relevance determination; MacKay 1994, Neal 1996).
+exp(s_j + m) (automatic relevance determination; MacKay 1994, Neal 1996).
 """
 
 import math

@@ -265,8 +265,9 @@ def _work(number: int, piece: _Piece, *arrays: np.ndarray) -> tuple[int, Any]:
         leaves = pickle.loads(piece.leaves)
         if lacking := _keys(leaves, _kept):
             return number, _Lacking(lacking)
-        _forget(_keys(leaves, ()))
+        named = _keys(leaves, ())
         leaves = [leaf.array() if isinstance(leaf, _Name) else leaf for leaf in leaves]
+        _forget(named)
         here, numbers, static = _load(piece.key, piece.code)
         arrays = jax.tree.unflatten(jax.tree.structure(numbers), leaves)
         results = here(*eqx.combine(arrays, static))

@@ -294,8 +294,10 @@ def train(
         return f"loss {np.mean(np.asarray(state.best_value)):.4g}"
 
     start = _start(key, starts, settings.num_epochs)
-    end = stage.run(advance, start, settings.num_epochs, position, describe)
-    release(data)
+    try:
+        end = stage.run(advance, start, settings.num_epochs, position, describe)
+    finally:
+        release(data)
     raise_if_failed(end.failed_step, f"loss of {stage.name or 'training'}", "run", "learning_rate")
     return gather(Trained(end.best_params, end.best_epoch, end.best_value, end.epoch, end.history))
 

@@ -220,6 +220,13 @@ def test_rounds_end_when_the_noise_has_settled(data):
     assert model.chosen_round_ == len(noise)
 
 
+def test_rounds_that_do_not_settle_end(data, monkeypatch):
+    monkeypatch.setattr(steps, "SETTLED", 0.0)
+    monkeypatch.setattr(steps, "most_rounds", lambda num_rows: 4 if num_rows == len(data[0]) else 1)
+    model = quick(inference=PSGHMC(num_samples=4, burn_in=5, num_chains=2)).fit(*data)
+    assert len(model.rounds_) == 4
+
+
 def test_the_noise_of_fold_networks_is_not_compared_with_that_of_draws(data, monkeypatch):
     monkeypatch.setattr(steps, "SETTLED", np.inf)
     model = quick(inference=PSGHMC(num_samples=4, burn_in=5, num_chains=2)).fit(*data)

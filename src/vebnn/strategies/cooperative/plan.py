@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from vebnn.strategies.cooperative.algorithm import Cooperative
 
 USUAL_ROUNDS = 3  # until the noise has settled
-USUAL_OF_MANY = 2  # that of a large table
+USUAL_OF_LARGE = 2  # that of a large table
 
 
 def whole_fit(settings: "Cooperative", rows: FitData) -> list[PlannedStage]:
@@ -30,7 +30,7 @@ def rest_of_fit(
 
 def _rounds(settings: "Cooperative", rows: FitData, first: int) -> list[PlannedStage]:
     """Return the rounds from one on; if their number is open, as many as usual, or one more."""
-    usual = USUAL_OF_MANY if len(rows.data.x) > MANY else USUAL_ROUNDS
+    usual = USUAL_OF_LARGE if len(rows.data.x) > MANY else USUAL_ROUNDS
     last = settings.rounds or max(first, usual)
     stages = []
     for number in range(first, last + 1):
@@ -54,13 +54,11 @@ def _step_1(settings: "Cooperative", rows: FitData, attempt: int) -> list[Planne
 def _step_2(settings: "Cooperative", rows: FitData, number: int) -> list[PlannedStage]:
     name, engine = f"Round {number} · Step 2", settings.variance_engine
     if engine is not None:
-        warm_up = settings.variance_warm_up if number == 1 else None
-        before = (
-            []
-            if warm_up is None
-            else planned_training(f"{name} · {WARM_UP}", warm_up, engine.num_starts, refit=False)
-        )
-        return before + engine.plan(name, refit=False)
+        stages, warm_up = engine.plan(name, refit=False), settings.variance_warm_up
+        if number == 1 and warm_up is not None:
+            before = f"{name} · {WARM_UP}"
+            stages = planned_training(before, warm_up, engine.num_starts, refit=False) + stages
+        return stages
     training = settings.variance_training
     whole = planned_training(name, training, refit=False)
     if not stopped_by_folds(rows):

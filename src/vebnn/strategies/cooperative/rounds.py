@@ -29,8 +29,8 @@ class Round(NamedTuple):
 def most_rounds(num_rows: int) -> int:
     """Return the most rounds of a fit whose number of rounds is open.
 
-    Rounds remove the error of fold networks from the noise, and of many rows that is small. What goes
-    on is drift: noise that a few gross errors need gathers in few places, and the rest is too sure.
+    Rounds remove the error of fold networks from the noise, and of many rows that is small. Further
+    rounds drift: the noise gathers at a few gross errors and becomes too small elsewhere.
     """
     return max(FEWEST_ROUNDS, round(MOST_ROUNDS * min(1.0, math.sqrt(FEW_ROWS / num_rows))))
 

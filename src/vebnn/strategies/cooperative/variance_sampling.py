@@ -56,7 +56,7 @@ def sample_variance(
     objective = Objective(SquaredResiduals(VARIANCE_HEADS[loss]), IsotropicPrior(np.float32(1)))
     if warm_up is not None:
         key, key_train = jax.random.split(key)
-        everything = all_rows(len(data.x), jax.tree.leaves(starts)[0].shape[0])
+        everything = all_rows(len(data.x), engine.num_starts)
         within = stage.within(WARM_UP)
         starts = train(key_train, objective, starts, data, everything, warm_up, stage=within).params
     problem = Problem(objective, data, initialise, starts, validation_rows=np.arange(0))

@@ -126,7 +126,9 @@ def test_compiled_programs_do_not_keep_targets_in_memory(part: str, linear, key,
     known = weakref.ref(target)
     data = linear.data._replace(x=x, target=target)
     if part == "training":
-        train(key, linear.objective, linear.problem.starts, data, all_rows(len(target)), Training(2))
+        fleet = linear.problem.starts
+        rows = all_rows(len(target), num_runs=len(jax.tree.leaves(fleet)[0]))
+        train(key, linear.objective, fleet, data, rows, Training(2))
     else:
         brief = PSGLD(2, burn_in=1, thinning=1)
         brief.run(key, linear.problem._replace(data=data), SILENT)
